@@ -22,6 +22,7 @@ import type { PasswordHasher } from './accounts/sessions/password-hasher.ts'
 import { createPasswordService } from './accounts/sessions/passwords.ts'
 import { sessionRoutes } from './accounts/sessions/routes.ts'
 import { createSessionService } from './accounts/sessions/service.ts'
+import { createEmailVerification } from './accounts/users/email-verification.ts'
 import { accountRoutes } from './accounts/users/routes.ts'
 import { createAccountService } from './accounts/users/service.ts'
 import { createSignUp } from './accounts/users/signup.ts'
@@ -39,7 +40,7 @@ import { eventRoutes } from './events/routes.ts'
 import { createEventService } from './events/service.ts'
 import type { RotatingCursors } from './http/cursors.ts'
 import { createPermissions, describeSecurity } from './http/permissions.ts'
-import { createEnforceRateLimit } from './http/rate-limits.ts'
+import { createEnforceRateLimit, createIsWithinRateLimit } from './http/rate-limits.ts'
 import { liveRoutes } from './live/routes.ts'
 import { createLiveService } from './live/service.ts'
 import type { LocalEvents } from './local-events.ts'
@@ -87,8 +88,12 @@ export function createApi(deps: {
 
   const signUp = createSignUp(deps)
   const sessions = createSessionService({ stores, tokens })
-  const passwords = createPasswordService({ ...base, sessions })
-  const signIn = createSignInService({ ...deps, signUp, providers: createProviders(deps.config) })
+  const isWithinRateLimit = createIsWithinRateLimit(deps)
+  const passwords = createPasswordService({ ...base, isWithinRateLimit, sessions })
+  const emailVerification = createEmailVerification(deps)
+  const sendsMail = deps.mailer !== undefined
+  const providers = createProviders(deps.config)
+  const signIn = createSignInService({ ...deps, signUp, providers, sendsMail })
   const accounts = createAccountService({ ...deps, passwords })
   const inFlight = createInFlight()
   const admin = createAdminService({ ...deps, inFlight })
@@ -99,7 +104,7 @@ export function createApi(deps: {
   const connections = createConnectionService({ ...deps, sources })
   const sourceDryRun = createSourceDryRun({ ...deps, sources })
   const testDestination = createTestDestination({ ...deps, connections })
-  const alertService = createAlertService({ ...deps, sendsMail: deps.mailer !== undefined })
+  const alertService = createAlertService({ ...deps, sendsMail })
 
   const eventService = createEventService(deps)
   const replayRunner = createReplayRunner({ ...deps, onReplayed: () => localEvents.workDue() })
@@ -114,8 +119,8 @@ export function createApi(deps: {
   })
   // A route that matches first wins, so the order matters.
   for (const part of [
-    sessionRoutes({ ...base, passwords, sessions, signUp }),
-    accountRoutes({ ...base, accounts, passwords }),
+    sessionRoutes({ ...base, passwords, sessions, signUp, emailVerification }),
+    accountRoutes({ ...base, accounts, passwords, emailVerification }),
     sourceRoutes({ ...base, sources }),
     connectionRoutes({ ...base, connections }),
     connectionSecretRoutes({ permit, connections }),
@@ -142,6 +147,9 @@ export function createApi(deps: {
     replayRunner,
     live,
     /** Resolves when all mails that were started are sent or failed. */
-    settled: () => admin.settled(),
+    settled: async () => {
+      await admin.settled()
+      await emailVerification.settled()
+    },
   }
 }

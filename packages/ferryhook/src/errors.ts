@@ -31,6 +31,10 @@ export const ferryhookError = defineErrors('ferryhook', {
   ],
   invalid_invite: [403, 'The invite is invalid, expired or used. Ask the operator for a new one.'],
   invalid_reset: [403, 'The link is invalid, expired or used. Ask for a new one.'],
+  invalid_verification: [
+    403,
+    'The link is invalid, expired, used or for another account. Sign in to the account and ask for a new one.',
+  ],
   email_taken: [409, 'An account with this e-mail address exists. Sign in to that account.'],
   wrong_password: [403, 'The current password is wrong'],
   mail_not_configured: [

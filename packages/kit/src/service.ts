@@ -85,7 +85,7 @@ export async function mountService<Needs extends object>(
     throw error
   }
   const named: MiddlewareHandler<AppEnv> = async (c, next) => {
-    c.get('call').service = name
+    c.get('call').enterService(name)
     await next()
   }
   app.use(at === '/' ? '*' : `${at}/*`, named)

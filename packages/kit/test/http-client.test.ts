@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createApp } from '../src/http/app.ts'
-import { clientAddress, clientNetwork, type TrustedProxies } from '../src/http/client-address.ts'
+import { clientAddress, clientNetworks, type TrustedProxies } from '../src/http/client-address.ts'
 import { silentLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 
@@ -19,7 +19,7 @@ async function client(
     peerAddress: () => peer,
     ...(trustedProxies ? { trustedProxies } : {}),
   })
-  app.get('/', (c) => c.json([clientAddress(c) ?? null, clientNetwork(c)]))
+  app.get('/', (c) => c.json([clientAddress(c) ?? null, clientNetworks(c)[0].network]))
   const headers: Record<string, string> =
     forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
   return (await (await app.request('/', { headers })).json()) as [string | null, string]

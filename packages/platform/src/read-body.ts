@@ -10,31 +10,66 @@ export type BodyRead<Bytes extends Uint8Array = Uint8Array> =
   /** The connection ended before the body did. */
   | { kind: 'incomplete' }
 
+/** With a budget for the bodies of all requests, which may be used up. */
+export type BudgetedRead<Bytes extends Uint8Array = Uint8Array> =
+  | BodyRead<Bytes>
+  | { kind: 'no_capacity' }
+
+/** Limits the bytes of all bodies that are held at the same time. */
+export interface BodyBudget {
+  /** Whether there is room for these bytes, which then count. */
+  take(bytes: number): boolean
+}
+
+/** A client may send a byte at a time, and each chunk is an object of some hundred bytes. */
+const MAX_SMALL_CHUNKS = 256
+const SMALL_CHUNK_BYTES = 1_024
+
 const TOO_LARGE = { kind: 'too_large' } as const
+const NO_CAPACITY = { kind: 'no_capacity' } as const
 const INCOMPLETE = { kind: 'incomplete' } as const
 
 /**
  * Reads the body of a request to Node's server, with events because they cost a third of an iterator.
- * A body that is too large is left unread; call `discardRest` so that the client can read the response.
+ * A body that is too large, or for which there is no budget, is left unread; call `discardRest` so that the client can read the response.
  */
 export function readRequestBody(
   request: IncomingMessage,
   maxBytes: number,
-): Promise<BodyRead<Buffer>> {
+): Promise<BodyRead<Buffer>>
+export function readRequestBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  budget: BodyBudget,
+): Promise<BudgetedRead<Buffer>>
+export function readRequestBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  budget?: BodyBudget,
+): Promise<BudgetedRead<Buffer>> {
   return new Promise((resolve) => {
     // Uses the raw headers, because `request.headers` would parse all of them.
     const declared = findHeader(request.rawHeaders, 'content-length')
     if (declared !== undefined && Number(declared) > maxBytes) return resolve(TOO_LARGE)
     const chunks: Buffer[] = []
+    /** How many of the last chunks are small. */
+    let smallChunks = 0
     let size = 0
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size <= maxBytes) {
-        chunks.push(chunk)
+      const isTooLarge = size > maxBytes
+      if (isTooLarge || (budget && !budget.take(chunk.length))) {
+        request.off('data', onData)
+        chunks.length = 0
+        resolve(isTooLarge ? TOO_LARGE : NO_CAPACITY)
         return
       }
-      request.off('data', onData)
-      resolve(TOO_LARGE)
+      chunks.push(chunk)
+      smallChunks = chunk.length < SMALL_CHUNK_BYTES ? smallChunks + 1 : 0
+      if (smallChunks === MAX_SMALL_CHUNKS) {
+        chunks.push(Buffer.concat(chunks.splice(-MAX_SMALL_CHUNKS)))
+        smallChunks = 0
+      }
     }
     request.on('data', onData)
     request.on('end', () =>

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Clock } from '@strongroom/platform/clock'
 import { type App, createApp } from '@strongroom/kit/http/app'
+import { type Capacity, createCapacity } from '@strongroom/kit/http/capacity'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import {
   createHotMatcher,
@@ -30,7 +31,7 @@ import type { HomeProps } from './pages/home.tsx'
 import { notFoundPage } from './pages/not-found.tsx'
 import { pageRoutes } from './pages/routes.tsx'
 import { createServerRoutes } from './server-routes.ts'
-import type { Settings } from './settings.ts'
+import { capacityLimits, type Settings } from './settings.ts'
 import type { Store } from './store.ts'
 import { version } from './version.ts'
 
@@ -45,6 +46,8 @@ export interface ServerOptions {
   log: Log
   clock: Clock
   metrics: Metrics
+  /** Shared with the listener; by default, created with the limits of the settings. */
+  capacity?: Capacity
 }
 
 export interface ServerApp {
@@ -62,7 +65,9 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   const { services, atRoot = false, settings, publicUrl } = options
   const { log, clock, metrics } = options
   const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
-  const http = { log, metrics, publicUrl, trustedProxies }
+  const limits = capacityLimits(settings)
+  const { capacity = createCapacity({ limits, trustedProxies }) } = options
+  const http = { log, metrics, publicUrl, trustedProxies, capacity }
   const app = createApp({ ...http, notFoundPage: notFoundPage(version) })
   const deps = createServiceDeps(options)
   const serverRoutes = createServerRoutes({ ...deps, check: () => checkStoreAndKms(options) })

@@ -4,6 +4,7 @@ import type { Log } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import type { Service } from '@strongroom/kit/service'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
+import { createCapacity } from '@strongroom/kit/http/capacity'
 import { type Listener, listen } from '@strongroom/kit/http/node'
 import { type ServerApp, createServerApp } from './app.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
@@ -13,7 +14,7 @@ import { localActor } from './local-actor.ts'
 import type { BootstrapCode } from './operators/bootstrap.ts'
 import { createOperatorService } from './operators/service.ts'
 import type { ServerCapabilities } from './service-deps.ts'
-import { publicUrlOf, type Settings } from './settings.ts'
+import { capacityLimits, publicUrlOf, type Settings } from './settings.ts'
 import { type Store, openStore } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
 import { serviceHref } from './virtual-hosts.ts'
@@ -62,7 +63,9 @@ export async function serve(options: {
     const metrics = createMetrics({ process: true })
     const { PUBLIC_URL: publicUrl, STRONGROOM_TRUSTED_PROXIES: trustedProxies } = settings
     const http = { log, metrics, publicUrl, trustedProxies }
-    const main = await listen(settings.HOST, settings.PORT, http)
+    const limits = capacityLimits(settings)
+    const capacity = createCapacity({ limits, trustedProxies, metrics })
+    const main = await listen(settings.HOST, settings.PORT, { ...http, capacity })
     listeners.push(main)
     let metricsUrl: string | undefined
     if (settings.STRONGROOM_METRICS_PORT !== undefined) {
@@ -92,6 +95,7 @@ export async function serve(options: {
       log,
       clock,
       metrics,
+      capacity,
     })
     main.serve(app.listener)
     return {

@@ -12,10 +12,13 @@ import {
   trustedProxies,
   url,
 } from '@strongroom/kit/config-types'
+import { type CapacityLimits, defaultLimits } from '@strongroom/kit/http/capacity'
 import { noProxies } from '@strongroom/kit/http/client-address'
 import { logLevels } from '@strongroom/kit/log'
 import type { Service } from '@strongroom/kit/service'
 import { services } from './services.ts'
+
+const MEGABYTE = 1024 * 1024
 
 const own = {
   PORT: { type: port(), default: 4280, description: 'Port to listen on; 0 chooses a free one' },
@@ -84,6 +87,29 @@ const own = {
     default: noProxies,
     description: 'Proxies that are trusted to report the address of a client',
   },
+  STRONGROOM_MAX_CONNECTIONS: {
+    type: integer({ min: 1, max: 1_000_000 }),
+    default: defaultLimits.maxConnections,
+    description: 'Connections that are open at the same time; more get 503 server.overloaded',
+  },
+  STRONGROOM_MAX_CONNECTIONS_PER_ADDRESS: {
+    type: integer({ min: 1, max: 1_000_000 }),
+    default: defaultLimits.maxConnectionsPerAddress,
+    description:
+      'Connections from one address that is not in STRONGROOM_TRUSTED_PROXIES. Of IPv6 it counts the /64; a /56 may have 4 times as many, a /48 16 times.',
+  },
+  STRONGROOM_MAX_BODY_MB: {
+    type: integer({ min: 1, max: 100_000 }),
+    default: defaultLimits.maxBodyBytes / MEGABYTE,
+    description:
+      'Megabytes of request bodies that are held at the same time; a request beyond them gets 413 server.body_overloaded',
+  },
+  STRONGROOM_MAX_REQUESTS: {
+    type: integer({ min: 1, max: 1_000_000 }),
+    default: defaultLimits.maxRequests,
+    description:
+      'Requests of each service that run at the same time; more get 503 server.overloaded',
+  },
   STRONGROOM_METRICS_PORT: {
     type: port(),
     description: 'Additional port of 127.0.0.1 that serves metrics without a token',
@@ -130,6 +156,15 @@ export function settingsWith(added: readonly Pick<Service, 'settings'>[]): Confi
 export const settings = settingsWith(services)
 
 export type Settings = ReturnType<typeof settings.parse>
+
+export function capacityLimits(values: Settings): CapacityLimits {
+  return {
+    maxConnections: values.STRONGROOM_MAX_CONNECTIONS,
+    maxConnectionsPerAddress: values.STRONGROOM_MAX_CONNECTIONS_PER_ADDRESS,
+    maxBodyBytes: values.STRONGROOM_MAX_BODY_MB * MEGABYTE,
+    maxRequests: values.STRONGROOM_MAX_REQUESTS,
+  }
+}
 
 function tablePrefix() {
   return {

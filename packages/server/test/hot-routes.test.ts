@@ -50,7 +50,7 @@ async function serving(
   }
   const app = createApp(http)
   app.use('/in/:id', async (c, next) => {
-    c.get('call').service = 'box'
+    c.get('call').enterService('box')
     await next()
   })
   app.on([...route.methods], ['/in/:id'], bodyLimit(LIMIT), honoHandler(route))
@@ -256,8 +256,9 @@ describe('a request', () => {
     expect(found).toMatchObject({ pattern })
     const bytes = new Uint8Array()
     const readBody = async () => ({ kind: 'read' as const, bytes })
-    const request = { method, target, rawHeaders: [], readBody } as unknown as HttpRequest
-    const response = await found?.handle(request, { restartDeadline() {} } as Call)
+    const request = { method, target, rawHeaders: [] } as unknown as HttpRequest
+    const call = { restartDeadline() {}, readBody: readBody as Call['readBody'] } as Call
+    const response = await found?.handle(request, call)
     expect(JSON.parse(response?.body ?? '')).toMatchObject({ parameter })
   })
 

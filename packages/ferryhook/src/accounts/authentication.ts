@@ -3,7 +3,7 @@ import type { Clock } from '@strongroom/platform/clock'
 import { ferryhookError, translate } from '../errors.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
-import type { ApiKey } from './api-keys/item.ts'
+import { type ApiKey, isRevoked } from './api-keys/item.ts'
 import { hashApiKey } from './api-keys/store.ts'
 import type { AccessTokens } from './sessions/access-tokens.ts'
 import { createSessionUser } from './sessions/service.ts'
@@ -57,7 +57,8 @@ export function createAuthenticate(deps: {
   async function byKey(token: string): Promise<Principal | undefined> {
     const apiKey = await apiKeys.getByHash(hashApiKey(token))
     const user = apiKey && (await users.getById(apiKey.userId))
-    if (!apiKey || !user || !(await recordUse(apiKey))) return undefined
+    if (!apiKey || !user || isRevoked(apiKey, user)) return undefined
+    if (!(await recordUse(apiKey))) return undefined
     const { keyId, permissions: permission } = apiKey
     return { user, permission, actor: `key:${keyId}`, sessionId: undefined, keyId }
   }

@@ -63,6 +63,7 @@ export function baseUrlOf(c: Context, publicUrl: string): string {
 /** Tickets are in the fragment, which browsers do not send to servers. */
 export const signUpPage = (base: string, invite: string) => `${base}/sign-up#invite=${invite}`
 export const resetPage = (base: string, ticket: string) => `${base}/reset-password#ticket=${ticket}`
+export const verifyPage = (base: string, ticket: string) => `${base}/verify-email#ticket=${ticket}`
 /** The page requests an access token to find out who is signed in. */
 export const signedInPage = (base: string) => `${base}/`
 export const signInFailedPage = (base: string, code: string) => `${base}/sign-in#error=${code}`

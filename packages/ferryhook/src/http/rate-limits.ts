@@ -1,5 +1,6 @@
 /** Rate limits of the management API and of sign-in. Their subjects are stored as a MAC only. */
 import { createHmac } from 'node:crypto'
+import type { CountedNetworks } from '@strongroom/kit/http/client-address'
 import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
 import { createRateLimiter, type RateDecision, type RateLimiter } from '@strongroom/kit/rate-limit'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
@@ -30,8 +31,10 @@ const limits = {
   login: perQuarter(10),
   /** Sign-in attempts from one network as any user. */
   login_network: perQuarter(100),
-  /** Sign-in attempts as one user from anywhere: it bounds guessing from many machines. */
+  /** Sign-in attempts as one user from anywhere. Beyond it, each network has `login_attacked`. */
   login_email: perHour(100),
+  /** Sign-in attempts from one network as a user whose password is being guessed from many. */
+  login_attacked: perHour(2),
   /** Sign-ups, and tickets tried, from one network. */
   signup: perHour(20),
   /** Replays of single events, and of lists of events, by one user. */
@@ -47,35 +50,79 @@ const limits = {
 export type RateScope = keyof typeof limits
 
 export function createRateLimitStore({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>) {
-  const limiters = new Map<RateScope, RateLimiter>()
-  for (const [scope, limit] of Object.entries(limits)) {
-    const limiter = createRateLimiter({ db, table: eventsTable, clock, limits: [limit] })
-    limiters.set(scope as RateScope, limiter)
+  const limiters = new Map<string, RateLimiter>()
+
+  function limiterOf(scope: RateScope, factor: number): RateLimiter {
+    const name = `${scope} ${factor}`
+    let limiter = limiters.get(name)
+    if (!limiter) {
+      const limit = { ...limits[scope], limit: factor * limits[scope].limit }
+      limiter = createRateLimiter({ db, table: eventsTable, clock, limits: [limit] })
+      limiters.set(name, limiter)
+    }
+    return limiter
   }
 
   return {
-    /** Counts one request, unless it exceeds the limit. */
-    take(scope: RateScope, id: string): Promise<RateDecision> {
-      const limiter = limiters.get(scope) as RateLimiter
-      return limiter.take(rateWindowKey.of({ scope, id }))
+    /** Counts one request, unless it exceeds the limit, or this many times the limit. */
+    take(scope: RateScope, id: string, factor = 1): Promise<RateDecision> {
+      return limiterOf(scope, factor).take(rateWindowKey.of({ scope, id }))
     },
   }
 }
 
-/** Throws `request.rate_limited`. The subject may have several parts, such as network and user. */
-export type EnforceRateLimit = (scope: RateScope, ...subject: string[]) => Promise<void>
+/** An id, an e-mail address, or the networks of a client, each of which is counted. */
+type Subject = string | CountedNetworks
+
+/**
+ * Throws `request.rate_limited`. The subject may have several parts, such as the networks of a client,
+ * which come first, and a user.
+ */
+export type EnforceRateLimit = (
+  scope: RateScope,
+  subject: Subject,
+  ...more: string[]
+) => Promise<void>
+
+/** Counts a request like `EnforceRateLimit`, and returns false instead of throwing. */
+export type IsWithinRateLimit = (...subject: Parameters<EnforceRateLimit>) => Promise<boolean>
 
 const SECRET = 'ferryhook-rates'
 
-export function createEnforceRateLimit(deps: {
+interface RateLimitDeps {
   stores: Pick<Stores, 'rateLimits'>
   secrets: ServerSecrets
-}): EnforceRateLimit {
-  return async (scope, ...subject) => {
-    const { key } = await deps.secrets.current(SECRET)
-    // JSON, so that different lists never give the same text.
-    const id = createHmac('sha256', key).update(JSON.stringify(subject)).digest('base64url')
-    const decision = await deps.stores.rateLimits.take(scope, id)
-    if (!decision.admitted) throw rateLimited(decision)
+}
+
+export function createEnforceRateLimit(deps: RateLimitDeps): EnforceRateLimit {
+  const refusalOf = createRefusal(deps)
+  return async (...subject) => {
+    const refusal = await refusalOf(...subject)
+    if (refusal) throw rateLimited(refusal)
+  }
+}
+
+export function createIsWithinRateLimit(deps: RateLimitDeps): IsWithinRateLimit {
+  const refusalOf = createRefusal(deps)
+  return async (...subject) => (await refusalOf(...subject)) === undefined
+}
+
+/** Counts a request, and returns the decision that refuses it, if any. */
+function createRefusal({ stores, secrets }: RateLimitDeps) {
+  return async (
+    scope: RateScope,
+    subject: Subject,
+    ...more: string[]
+  ): Promise<RateDecision | undefined> => {
+    const { key } = await secrets.current(SECRET)
+    const counted = typeof subject === 'string' ? [{ network: subject, factor: 1 }] : subject
+    for (const { network, factor } of counted) {
+      // JSON, so that different lists never give the same text.
+      const text = JSON.stringify([network, ...more])
+      const id = createHmac('sha256', key).update(text).digest('base64url')
+      const decision = await stores.rateLimits.take(scope, id, factor)
+      if (!decision.admitted) return decision
+    }
+    return undefined
   }
 }

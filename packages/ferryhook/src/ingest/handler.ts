@@ -4,9 +4,10 @@
  */
 import type { Clock } from '@strongroom/platform/clock'
 import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
+import { StoreBusy } from '@strongroom/kit/db-errors'
 import { ApiError } from '@strongroom/kit/errors'
 import { requestError, serverError } from '@strongroom/kit/http/errors'
-import type { HotRequest } from '@strongroom/kit/http/hot-routes'
+import type { HotRequest, HotRequestHead } from '@strongroom/kit/http/hot-routes'
 import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
 import type { HttpResponse } from '@strongroom/kit/http/request'
 import type { Log } from '@strongroom/kit/log'
@@ -59,6 +60,8 @@ export interface IngestOptions {
 }
 
 export interface Ingest {
+  /** Whether there is such a source, before its body is read. */
+  admit(request: HotRequestHead): Promise<void> | undefined
   receive(request: HotRequest): Promise<HttpResponse>
   /** To call when this process changes a source. */
   invalidateSource(sourceId: string): void
@@ -201,11 +204,23 @@ export function createIngest(options: IngestOptions): Ingest {
     return handshake
   }
 
+  async function requireSource(sourceId: string): Promise<void> {
+    const startedAt = clock.now()
+    if (!(await sources.get(sourceId))) throw ferryhookError('source_not_found')
+    // The sender has given up by now and would not see the response.
+    if (clock.now() - startedAt > COMMIT_DEADLINE_MS) {
+      throw new StoreBusy('Cannot read a source: the store does not respond')
+    }
+  }
+
   return {
-    receive: (request) =>
-      withDeadline(receive(request)).catch((error: unknown) => {
-        throw error instanceof ApiError ? error : unavailable(error)
-      }),
+    admit({ parameter }) {
+      const known = sources.peek(parameter)
+      if (known === 'missing') throw ferryhookError('source_not_found')
+      // Most sources are cached, and then there is no promise to wait for.
+      return known ? undefined : withDeadline(requireSource(parameter)).catch(rethrow)
+    },
+    receive: (request) => withDeadline(receive(request)).catch(rethrow),
     invalidateSource: sources.invalidate,
     invalidateUser: sources.invalidateUser,
     flush: counters.flush,
@@ -231,6 +246,10 @@ function toEventInput(
     contentType: type !== undefined && type.length <= MAX_CONTENT_TYPE_LENGTH ? type : undefined,
     sourceIp: clientAddress ?? 'unknown',
   }
+}
+
+function rethrow(error: unknown): never {
+  throw error instanceof ApiError ? error : unavailable(error)
 }
 
 /** The event is not stored, whatever the cause, so the sender has to retry. */

@@ -24,7 +24,7 @@ const Received = z
 const PATH = '/in/:sourceId'
 
 export function ingestRoutes(
-  ingest: Pick<Ingest, 'receive'>,
+  ingest: Pick<Ingest, 'admit' | 'receive'>,
 ): Required<Pick<RunningService, 'rootRoutes' | 'hotRoutes'>> {
   const route: HotRoute = {
     methods: ['GET', 'POST', 'PUT'],
@@ -32,6 +32,7 @@ export function ingestRoutes(
     atRoot: true,
     timeoutMs: COMMIT_DEADLINE_MS,
     maxBodyBytes: MAX_BODY_BYTES,
+    admit: ingest.admit,
     handle: ingest.receive,
   }
   const rootRoutes = new OpenAPIHono<AppEnv>()

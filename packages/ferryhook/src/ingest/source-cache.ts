@@ -76,15 +76,23 @@ export function createSourceCache({
     return mine
   }
 
+  /** What is known without a read. */
+  function peek(sourceId: string): CachedSource | 'missing' | undefined {
+    const entry = sources.get(sourceId)
+    if (entry && isRecent(clock, entry.readAt, CACHE_MS)) return entry.cached
+    const missingAt = missing.get(sourceId)
+    if (missingAt !== undefined && isRecent(clock, missingAt, MISSING_CACHE_MS)) return 'missing'
+    return SOURCE_ID.test(sourceId) ? undefined : 'missing'
+  }
+
   return {
+    peek,
+
     /** Undefined if there is no such source, or it does not accept events. */
     async get(sourceId: string): Promise<CachedSource | undefined> {
-      const entry = sources.get(sourceId)
-      if (entry && isRecent(clock, entry.readAt, CACHE_MS)) return entry.cached
-      const missingAt = missing.get(sourceId)
-      if (missingAt !== undefined && isRecent(clock, missingAt, MISSING_CACHE_MS)) return undefined
-      if (!SOURCE_ID.test(sourceId)) return undefined
-      return loadOnce(sourceId)
+      const known = peek(sourceId)
+      if (known === 'missing') return undefined
+      return known ?? loadOnce(sourceId)
     },
 
     invalidate(sourceId: string): void {

@@ -44,6 +44,24 @@ If you did not ask for it, contact the operator of the server.
   }
 }
 
+export function verificationMail(
+  to: string,
+  { url, ticket }: { url: string; ticket: string },
+): Mail {
+  return {
+    to,
+    subject: 'Verify your address for Ferryhook',
+    text: `Sign in to Ferryhook and open this link to verify your address. It works once, within one day:
+
+${url}
+
+To verify it through the API, use this ticket: ${ticket}
+
+If you have no Ferryhook account, you can ignore this mail. Nothing happens unless you sign in.
+`,
+  }
+}
+
 export function alertMail(to: string, message: AlertMessage, publicUrl: string): Mail {
   const { summary, data, count } = message
   const details = Object.entries({ ...data, ...(count > 1 && { count }) })

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { request as nodeRequest } from 'node:http'
+import { connect } from 'node:net'
 import { newId } from '@strongroom/kit/ids'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createCredentialRule } from '../../src/events/credential-headers.ts'
 import { type IngestBench, openIngestBench, type Sent } from '../support/test-ingest.ts'
 
@@ -58,6 +60,34 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
       authorization: '(not kept)',
       cookie: '(not kept)',
     })
+  })
+
+  /** Sends the headers of a webhook, and its body when the test says so. */
+  async function startedRequest(sourceId: string) {
+    const socket = connect(Number(new URL(bench.url).port), '127.0.0.1').setEncoding('utf8')
+    onTestFinished(() => void socket.destroy())
+    socket.write(`POST /in/${sourceId} HTTP/1.1\r\nhost: x\r\ncontent-length: 200000\r\n\r\n`)
+    return { socket, response: async () => String(await once(socket, 'data')) }
+  }
+
+  test('to a source that does not exist is rejected before its body is read', async () => {
+    for (const sourceId of [newId('src'), 'not-an-id']) {
+      const { response } = await startedRequest(sourceId)
+      expect(await response()).toMatch(/^HTTP\/1\.1 404 [^]*ferryhook\.source_not_found/)
+    }
+  })
+
+  test('is rejected if its source is paused while its body arrives', async () => {
+    const source = await bench.source()
+    const { socket, response } = await startedRequest(source.sourceId)
+    socket.write('x'.repeat(100_000))
+    // The server has read the headers and looked up the source.
+    expect((await bench.send(source.sourceId)).status).toBe(200)
+    await bench.stores.sources.update(source.sourceId, source.userId, { status: 'paused' })
+    bench.ingest.invalidateSource(source.sourceId)
+    socket.write('x'.repeat(100_000))
+    expect(await response()).toMatch(/^HTTP\/1\.1 404 [^]*ferryhook\.source_not_found/)
+    expect(await bench.eventsOf(source)).toHaveLength(1)
   })
 
   test('is stored with every value of a repeated header', async () => {

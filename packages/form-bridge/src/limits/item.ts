@@ -7,6 +7,7 @@ import { Count, EpochSecond, IsoTime, key } from '../formats.ts'
 
 export const RequestType = z.enum(['api', 'webhook', 'update_check'])
 export const RateAction = z.enum(['registration', 'key_exchange', 'validation'])
+export type RateAction = z.infer<typeof RateAction>
 /** Requests for a domain, of all callers together. */
 const DomainScope = z.enum(['validation_domain'])
 /** Requests for a domain, of one address or agency. */
@@ -29,7 +30,8 @@ export type RateScope = z.infer<typeof RateScope>
 /** Whose requests are counted. */
 export type RateSubject =
   | { scope: z.infer<typeof RequestType>; site_id: string }
-  | { scope: z.infer<typeof RateAction>; client_ip: string }
+  /** With a factor, it allows this many times the default limits. */
+  | { scope: RateAction; client_ip: string; factor?: number }
   | { scope: z.infer<typeof DomainScope>; domain: string }
   | { scope: z.infer<typeof DomainShareScope>; domain: string; requested_by: string }
   | { scope: 'agency'; agency_id: string }

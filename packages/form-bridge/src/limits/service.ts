@@ -84,8 +84,9 @@ export function createRateLimits(deps: {
     const found = cached.get(name)
     if (found && isRecent(clock, found.readAt, CACHE_MS)) return found.limits
     const [override, slowed] = await Promise.all([rates.getOverride(limited), isSlowed(subject)])
+    const factor = 'factor' in subject ? subject.factor : 1
     const adjust = (limit: RateLimit): RateLimit => {
-      const requests = override?.limits[limit.name] ?? limit.limit
+      const requests = override?.limits[limit.name] ?? factor * limit.limit
       return { ...limit, limit: slowed ? Math.ceil(requests / SLOWDOWN_FACTOR) : requests }
     }
     const [first, ...others] = defaults[subject.scope]
@@ -102,10 +103,12 @@ export function createRateLimits(deps: {
     limitsOf,
     take,
 
-    /** Throws `rate_limited` if the subject is over its limits. */
-    async require(subject: RateSubject): Promise<void> {
-      const decision = await take(subject)
-      if (!decision.admitted) throw rateLimited(subject.scope, decision)
+    /** Throws `rate_limited` if one of the subjects is over its limits. */
+    async require(...subjects: RateSubject[]): Promise<void> {
+      for (const subject of subjects) {
+        const decision = await take(subject)
+        if (!decision.admitted) throw rateLimited(subject.scope, decision)
+      }
     },
 
     /** After an operator changed the limits: applies here immediately, elsewhere in a few seconds. */

@@ -4,7 +4,7 @@ import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
 import type { AgencyStore, JoinTokenStore } from '../agencies/store.ts'
 import { newTempKey, parseJoinToken, sha256Hex } from '../credentials/keys.ts'
 import { formBridgeError } from '../errors.ts'
-import type { Caller } from '../limits/caller.ts'
+import { type Caller, callerSubjects } from '../limits/caller.ts'
 import { rateLimited, type RateLimits } from '../limits/service.ts'
 import type { AbuseDetector } from '../security/abuse.ts'
 import type { SecurityEventLog } from '../security/event-log.ts'
@@ -81,11 +81,11 @@ export function createRegistrationService(deps: {
   ): Promise<void> {
     // The sites of an agency often share one host, so they count as the agency and not by address.
     const byCaller = agency_id
-      ? ({ scope: 'agency', agency_id } as const)
-      : ({ scope: 'registration', client_ip: caller.client_ip } as const)
+      ? [{ scope: 'agency', agency_id } as const]
+      : callerSubjects('registration', caller)
     const requested_by = agency_id ?? caller.client_ip
     const byDomain = { scope: 'registration_domain', domain, requested_by } as const
-    for (const subject of [byCaller, byDomain]) {
+    for (const subject of [...byCaller, byDomain]) {
       const decision = await limits.take(subject)
       if (decision.admitted) continue
       await events.record({ event_type: 'rate_limit', reason: 'registration', caller })
@@ -147,7 +147,7 @@ export function createRegistrationService(deps: {
       await abuse.requireNotBlocked(client_ip, 'registration_spam', 'invalid_domains', 'api_abuse')
       await events.record({ event_type: 'auth_failure', reason: 'registration_invalid', caller })
       await abuse.recordFailure('api_abuse', client_ip)
-      await limits.require({ scope: 'key_exchange', client_ip })
+      await limits.require(...callerSubjects('key_exchange', caller))
       throw formBridgeError('registration_invalid')
     },
   }

@@ -43,12 +43,14 @@ export function createSecurityEventLog(deps: {
     async record({ event_type, reason, caller, site, details = {} }: ReportedEvent): Promise<void> {
       counter.inc({ type: event_type, reason })
       const key = `${event_type} ${reason} ${site?.site_id ?? caller.client_ip}`
+      const { client_ip, user_agent } = caller
       try {
         await throttle(key, async (repeated) => {
           await securityEvents.record({
             ...site,
             event_type,
-            ...caller,
+            client_ip,
+            user_agent,
             details: { ...details, reason, ...(repeated > 0 && { repeated }) },
           })
         })

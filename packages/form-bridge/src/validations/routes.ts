@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import { formBridgeError } from '../errors.ts'
-import type { Callers } from '../limits/caller.ts'
+import { callerSubjects, type Callers } from '../limits/caller.ts'
 import type { RateLimits } from '../limits/service.ts'
 import { RegistrationCredentials, SiteUrl } from '../params.ts'
 import type { Permissions } from '../permissions.ts'
@@ -62,7 +62,7 @@ export function validationRoutes(deps: {
     const registration = await registrationService.requirePending(credentials, address, caller)
     const cached = await validationService.findCached(address.domain, validation_level)
     if (cached) return c.json(toValidationView(cached, { cached: true }), 200)
-    await limits.require({ scope: 'validation', client_ip: caller.client_ip })
+    await limits.require(...callerSubjects('validation', caller))
     await proofs.requireValidationBudget(registration, address, caller)
     const validation = await validationService.validate(registration, address, validation_level)
     return c.json(toValidationView(validation, { cached: false }), 200)

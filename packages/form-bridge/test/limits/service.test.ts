@@ -143,6 +143,19 @@ describe.each(serviceStores())('limits on $name', (store) => {
     expect((await service.register(service.host.site(), {}, '203.0.113.44')).status).toBe(201)
   })
 
+  test('of registrations count the /56 of an IPv6 address together, at four times the limit', async () => {
+    const responses: ApiResponse[] = []
+    // Fewer from each /64 than its own limit of 30.
+    for (let n = 0; n < 13; n++) {
+      const peer = `2001:db8:7:ab${n.toString(16).padStart(2, '0')}::1`
+      responses.push(
+        ...(await concurrently(10, () => service.register(service.host.site(), {}, peer))),
+      )
+    }
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(120)
+    expect((await service.register(service.host.site(), {}, '2001:db8:8::1')).status).toBe(201)
+  })
+
   test('of registrations are also per domain, and a caller who uses up a share does not lock out others', async () => {
     const wordpress = service.host.site()
     const { api_key } = await service.agency()

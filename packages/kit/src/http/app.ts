@@ -88,7 +88,7 @@ const shareCall: MiddlewareHandler<AppEnv> = async (c, next) => {
 
 /** On `c`, so that headers that a handler set before it failed stay, such as a cleared cookie. */
 function renderError(thrown: unknown, c: Context<AppEnv>): Response {
-  const error = errorResponse(thrown, c.get('request'), c.get('call'))
+  const error = errorResponse(c.get('bodyError') ?? thrown, c.get('request'), c.get('call'))
   const response = c.body(error.body, error.status as ContentfulStatusCode)
   for (const [name, value] of headerPairs(error)) response.headers.set(name, value)
   return response
@@ -152,15 +152,19 @@ function webRequest(
   peerAddress: AppOptions['peerAddress'] = () => nodePeerAddress(env),
 ): HttpRequest {
   const { pathname, search } = new URL(web.url)
+  // Before the app replaces it.
+  const { body } = web
   return {
     method: web.method,
     target: pathname + search,
     rawHeaders: [...web.headers].flat(),
     peerAddress: peerAddress(web),
-    bodyBytes: web.body === null ? 0 : undefined,
-    async readBody(maxBytes) {
+    bodyBytes: body === null ? 0 : undefined,
+    async readBody(maxBytes, budget) {
       if (Number(web.headers.get('content-length') ?? 0) > maxBytes) return { kind: 'too_large' }
-      return readStream(web.body ?? [], maxBytes)
+      const read = await readStream(body ?? [], maxBytes)
+      if (read.kind === 'read' && !budget.take(read.bytes.length)) return { kind: 'no_capacity' }
+      return read
     },
     isAborted: () => false,
     onDisconnect: (listener) => web.signal.addEventListener('abort', listener, { once: true }),

@@ -1,14 +1,16 @@
 /**
  * Limits the body before anything parses it. The limit of a route is found among the handlers that
- * match the request, so that an oversize request is refused up front and a route may allow more
- * than the default, not only less.
+ * match the request, so that a request that declares an oversize body is refused up front and a route may
+ * allow more than the default, not only less. The body itself is read when a handler asks for it, after
+ * permissions and lookups.
  */
-import type { BodyRead } from '@strongroom/platform/read-body'
+import type { BudgetedRead } from '@strongroom/platform/read-body'
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { findTargetHandler } from 'hono/utils/handler'
 import type { AppEnv } from './env.ts'
-import { requestError } from './errors.ts'
+import { RETRY_AFTER_SECONDS } from './capacity.ts'
+import { requestError, serverError } from './errors.ts'
 
 const routeLimits = new WeakMap<object, number>()
 
@@ -33,28 +35,63 @@ export function limitBodies(defaultBytes: number): MiddlewareHandler<AppEnv> {
       defaultBytes,
     )
     c.set('maxBodyBytes', maxBytes)
-    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') await enforce(c, maxBytes)
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') enforce(c, maxBytes)
     await next()
   }
 }
 
-async function enforce(c: Context<AppEnv>, maxBytes: number): Promise<void> {
-  const request = c.get('request')
-  if (request.bodyBytes === undefined) {
-    const body = requireBody(await request.readBody(maxBytes), maxBytes)
-    // Not a copy of the raw request: Node's is one in name only.
-    const { url, method, headers, signal } = c.req.raw
-    c.req.raw = new Request(url, { method, headers, signal, body })
-  } else if (request.bodyBytes > maxBytes) throw tooLarge(maxBytes)
+function enforce(c: Context<AppEnv>, maxBytes: number): void {
+  const { bodyBytes } = c.get('request')
+  if (bodyBytes === 0) return
+  if (bodyBytes !== undefined && bodyBytes > maxBytes) throw tooLarge(maxBytes)
+  let reading: Promise<Uint8Array<ArrayBuffer>> | undefined
+  replaceBody(c.req.raw, () => (reading ??= readCounted(c, maxBytes)))
+}
+
+async function readCounted(c: Context<AppEnv>, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const bytes = requireBody(await c.get('call').readBody(maxBytes), maxBytes)
+    return bytes as Uint8Array<ArrayBuffer>
+  } catch (error) {
+    // Validators report every error of a body as malformed JSON.
+    c.set('bodyError', error)
+    throw error
+  }
+}
+
+/** Replaces the ways to read a body. Own properties, because a copy of Node's request is one in name only. */
+function replaceBody(raw: Request, read: () => Promise<Uint8Array<ArrayBuffer>>): void {
+  const contentType = raw.headers.get('content-type')
+  const headers: Record<string, string> =
+    contentType === null ? {} : { 'content-type': contentType }
+  const response = async () => new Response(await read(), { headers })
+  const ways = {
+    arrayBuffer: async () => {
+      const { buffer, byteOffset, byteLength } = await read()
+      return buffer.slice(byteOffset, byteOffset + byteLength)
+    },
+    text: async () => (await response()).text(),
+    json: async () => (await response()).json(),
+    blob: async () => (await response()).blob(),
+    formData: async () => (await response()).formData(),
+  }
+  for (const [name, value] of Object.entries(ways)) Object.defineProperty(raw, name, { value })
+  Object.defineProperty(raw, 'body', {
+    get: () => {
+      throw new Error('Read a body with the methods of the request: its stream is not limited')
+    },
+  })
 }
 
 /** The bytes of a body, or the error for the client. */
 export function requireBody<Bytes extends Uint8Array>(
-  read: BodyRead<Bytes>,
+  read: BudgetedRead<Bytes>,
   maxBytes: number,
 ): Bytes {
   if (read.kind === 'read') return read.bytes
-  throw read.kind === 'too_large' ? tooLarge(maxBytes) : requestError('incomplete')
+  if (read.kind === 'too_large') throw tooLarge(maxBytes)
+  if (read.kind === 'incomplete') throw requestError('incomplete')
+  throw serverError('body_overloaded', { headers: { 'retry-after': RETRY_AFTER_SECONDS } })
 }
 
 function tooLarge(maxBytes: number) {

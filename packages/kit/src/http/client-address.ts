@@ -18,20 +18,41 @@ export function clientAddress<E extends AppEnv>(c: Context<E>): string | undefin
   return c.get('call').clientAddress
 }
 
-/** The key of rate limits: the IPv4 address, the /64 of an IPv6 address, or `unknown`. */
-export function clientNetwork<E extends AppEnv>(c: Context<E>): string {
-  return networkOf(clientAddress(c))
+/** The networks of the client that limits count, narrowest first. */
+export function clientNetworks<E extends AppEnv>(c: Context<E>): CountedNetworks {
+  return networksOf(clientAddress(c))
 }
 
+/** A network that a limit counts, and how many times the limit of one client it allows. */
+export interface CountedNetwork {
+  network: string
+  factor: number
+}
+
+export type CountedNetworks = readonly [CountedNetwork, ...CountedNetwork[]]
+
 /**
- * What one customer has: an IPv4 address, or the /64 of an IPv6 address, because the owner of one
- * address of a /64 has all of them and could use a new one for each request.
+ * Not single addresses: the owner of one has all of its network and could use a new one for each request.
+ * Customers have a /64, a /56 or a /48, and one /48 may have many customers.
  */
-export function networkOf(address: string | undefined): string {
-  if (address === undefined) return 'unknown'
-  if (isIP(address) !== 6) return address
-  const network = (convertIPv6ToBinary(address) >> 64n) << 64n
-  return `${convertIPv6BinaryToString(network)}/64`
+const IPV6_PREFIXES = [
+  { bits: 64, factor: 1 },
+  { bits: 56, factor: 4 },
+  { bits: 48, factor: 16 },
+] as const
+
+/** The networks of an address that limits count, narrowest first: `unknown` if there is no address. */
+export function networksOf(address: string | undefined): CountedNetworks {
+  if (address === undefined || isIP(address) !== 6) {
+    return [{ network: address ?? 'unknown', factor: 1 }]
+  }
+  const binary = convertIPv6ToBinary(address)
+  const [narrowest, ...wider] = IPV6_PREFIXES.map(({ bits, factor }) => {
+    const hostBits = BigInt(128 - bits)
+    const network = convertIPv6BinaryToString((binary >> hostBits) << hostBits)
+    return { network: `${network}/${bits}`, factor }
+  })
+  return [narrowest as CountedNetwork, ...wider]
 }
 
 /**

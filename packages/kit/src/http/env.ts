@@ -8,6 +8,8 @@ export interface AppVariables {
   /** Writes the request id on every line. */
   log: Log
   maxBodyBytes: number
+  /** Why the body could not be read. */
+  bodyError: unknown
 }
 
 export interface AppEnv {

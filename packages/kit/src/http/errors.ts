@@ -27,5 +27,10 @@ export const serverError = defineErrors('server', {
     503,
     'The server is temporarily unavailable: retry after the time in the Retry-After header',
   ],
+  overloaded: [503, 'The server is overloaded: retry after the time in the Retry-After header'],
+  body_overloaded: [
+    413,
+    'The server is receiving too many large request bodies: retry after the time in the Retry-After header',
+  ],
   storage_full: [507, 'The storage of the server is full'],
 })

@@ -4,8 +4,10 @@
  * outside it.
  */
 import { randomUUID } from 'node:crypto'
+import type { BodyBudget, BudgetedRead } from '@strongroom/platform/read-body'
 import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
 import type { Log } from '../log.ts'
+import { createLogThrottle } from '../log-throttle.ts'
 import type { Metrics } from '../metrics.ts'
 import {
   createProxyTrust,
@@ -13,8 +15,9 @@ import {
   type ProxyTrust,
   type TrustedProxies,
 } from './client-address.ts'
+import { type Capacity, createCapacity, RETRY_AFTER_SECONDS, type ServiceLoad } from './capacity.ts'
 import { errorResponse } from './error-response.ts'
-import { requestError } from './errors.ts'
+import { requestError, serverError } from './errors.ts'
 import {
   type Call,
   type HttpRequest,
@@ -32,6 +35,8 @@ export interface HarnessOptions {
   publicUrl?: string | undefined
   /** None by default. */
   trustedProxies?: TrustedProxies
+  /** Shared by everything that one process serves; of its own by default. */
+  capacity?: Capacity
   /** Until the response begins, for routes without a limit of their own. */
   timeoutMs?: number
   /** For deadlines; monotonic, in milliseconds. */
@@ -52,7 +57,13 @@ export function createHarness(options: HarnessOptions): Handle {
   const clients = createClientAddresses(createProxyTrust(options.trustedProxies ?? noProxies))
   const headers = createHeaderWriter({ publicUrl })
   const report = createAccessLog(options)
-  const shared = { clients, log, now, timeoutMs }
+  const { capacity = createCapacity() } = options
+  const throttle = createLogThrottle({ clock: { now }, quietMs: OVERLOAD_QUIET_MS })
+  const logOverload = (service: string) =>
+    throttle(service, (suppressed) =>
+      log.warn('too many requests are running, refusing more', { service, suppressed }),
+    )
+  const shared = { capacity, clients, log, logOverload, now, timeoutMs }
   const deadlines = createDeadlines(options.startTimer ?? startBackgroundTimer, now, (call) => {
     const error = requestError('timeout')
     call.abort(error)
@@ -69,6 +80,8 @@ export function createHarness(options: HarnessOptions): Handle {
         return
       }
       response = errorResponse(thrown, call.request, call)
+    } finally {
+      call.leave()
     }
     if (call.isAnswered) discardLate(response)
     else respond(call, response)
@@ -77,7 +90,7 @@ export function createHarness(options: HarnessOptions): Handle {
   function respond(call: RunningCall, response: HttpResponse | Response): void {
     const { request, requestId } = call
     call.isAnswered = true
-    deadlines.delete(call)
+    if (call.slot >= 0) deadlines.delete(call)
     report(call, request.method, response.status, now() - call.receivedAt)
     call.resolve(
       isWebResponse(response)
@@ -86,12 +99,33 @@ export function createHarness(options: HarnessOptions): Handle {
     )
   }
 
+  /** Without the error log and the stack trace of other errors, because a flood has thousands of them. */
+  function refuse(call: RunningCall): HttpResponse {
+    logOverload(call.service)
+    call.errorCode = OVERLOADED.code
+    return OVERLOADED_RESPONSE
+  }
+
   return <Result extends HttpResponse | Response>(route: Route<Result>, request: HttpRequest) =>
     new Promise<Result | HttpResponse>((resolve, reject) => {
       const call = new RunningCall(route, request, shared, resolve as RunningCall['resolve'])
+      if (!capacity.enterRequest(call.load)) {
+        respond(call, refuse(call))
+        return
+      }
       deadlines.add(call)
       run(route, call).catch(reject)
     })
+}
+
+const OVERLOAD_QUIET_MS = 60_000
+const OVERLOADED = serverError('overloaded')
+
+export const OVERLOADED_RESPONSE: HttpResponse = {
+  status: OVERLOADED.status,
+  contentType: 'application/json',
+  headers: ['cache-control', 'no-store', 'retry-after', RETRY_AFTER_SECONDS],
+  body: JSON.stringify({ error: { code: OVERLOADED.code, message: OVERLOADED.message } }),
 }
 
 /** A stream that no one reads would wait forever. */
@@ -100,24 +134,29 @@ function discardLate(response: HttpResponse | Response): void {
 }
 
 interface Shared {
+  capacity: Capacity
   clients: ClientAddresses
   log: Log
+  logOverload: (service: string) => void
   now: () => number
   timeoutMs: number
 }
 
 /** Creates on first use what few requests need. */
-class RunningCall implements Call {
+class RunningCall implements Call, BodyBudget {
   readonly requestId: string
   readonly request: HttpRequest
   readonly receivedAt: number
   deadlineStartedAt: number
   timeoutMs: number
-  service: string
+  load: ServiceLoad
   route: string
   errorCode: string | undefined = undefined
   isAnswered = false
-  slot = 0
+  /** -1 while it has no deadline. */
+  slot = -1
+  #bodyBytes = 0
+  #hasLeft = false
   readonly resolve: (response: HttpResponse | Response) => void
   readonly #shared: Shared
   #log: Log | undefined = undefined
@@ -133,12 +172,48 @@ class RunningCall implements Call {
     this.receivedAt = shared.now()
     this.deadlineStartedAt = this.receivedAt
     this.timeoutMs = route.timeoutMs ?? shared.timeoutMs
-    this.service = route.service
+    this.load = shared.capacity.loadOf(route.service)
     this.route = route.pattern
     this.requestId = shared.clients.requestId(request)
     this.request = request
     this.resolve = resolve
     this.#shared = shared
+  }
+
+  get service(): string {
+    return this.load.service
+  }
+
+  enterService(service: string): void {
+    const { capacity } = this.#shared
+    const load = capacity.loadOf(service)
+    if (load === this.load) return
+    capacity.leaveRequest(this.load)
+    this.load = load
+    if (capacity.enterRequest(load)) return
+    // It is not counted any more.
+    this.#hasLeft = true
+    this.#shared.logOverload(service)
+    throw serverError('overloaded', { headers: { 'retry-after': RETRY_AFTER_SECONDS } })
+  }
+
+  readBody(maxBytes: number): Promise<BudgetedRead> {
+    return this.request.readBody(maxBytes, this)
+  }
+
+  take(bytes: number): boolean {
+    if (this.#hasLeft || !this.#shared.capacity.takeBody(bytes)) return false
+    this.#bodyBytes += bytes
+    return true
+  }
+
+  /** The request needs nothing any more. */
+  leave(): void {
+    const { capacity } = this.#shared
+    capacity.releaseBody(this.#bodyBytes)
+    this.#bodyBytes = 0
+    if (!this.#hasLeft) capacity.leaveRequest(this.load)
+    this.#hasLeft = true
   }
 
   get log(): Log {

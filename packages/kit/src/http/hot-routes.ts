@@ -17,16 +17,24 @@ export interface HotRoute {
   /** The path starts at the root of the server, wherever the service is mounted. */
   atRoot?: boolean
   maxBodyBytes: number
+  /**
+   * Runs before the body is read, so that a body for something that does not exist is never held. Throws
+   * an `ApiError`, or returns undefined if there is nothing to wait for. `handle` has to check again.
+   */
+  admit?(request: HotRequestHead): Promise<void> | undefined
   /** From the end of the request body until the response; the harness has a default. */
   timeoutMs?: number
   /** Throws an `ApiError` for what the client may see. */
   handle(request: HotRequest): Promise<HttpResponse>
 }
 
-export interface HotRequest {
+export interface HotRequestHead {
   method: string
   /** The value of the path's parameter, or '' if it has none. */
   parameter: string
+}
+
+export interface HotRequest extends HotRequestHead {
   /** As sent, without its question mark. */
   query: string | undefined
   /** Alternating names and values, as sent. */
@@ -59,11 +67,13 @@ export function mountHotRoutes(
       timeoutMs: route.timeoutMs,
       async handle(request, call) {
         const { method, target, rawHeaders } = request
-        const body = requireBody(await request.readBody(route.maxBodyBytes), route.maxBodyBytes)
-        call.restartDeadline()
         const query = queryOf(target)
         const pathLength = query === undefined ? target.length : target.length - query.length - 1
         const parameter = target.slice(prefix.length, prefix.length + pathLength - around)
+        const admission = route.admit?.({ method, parameter })
+        if (admission) await admission
+        const body = requireBody(await call.readBody(route.maxBodyBytes), route.maxBodyBytes)
+        call.restartDeadline()
         const { clientAddress } = call
         return route.handle({ method, parameter, query, rawHeaders, body, clientAddress })
       },
@@ -72,17 +82,19 @@ export function mountHotRoutes(
 }
 
 /** The route as a handler of the app. */
-export function honoHandler({ path, timeoutMs, handle }: HotRoute): Handler<AppEnv> {
+export function honoHandler({ path, timeoutMs, admit, handle }: HotRoute): Handler<AppEnv> {
   const name = /:([^/]+)/.exec(path)?.[1] ?? ''
   return async (c) => {
     const { method, target, rawHeaders } = c.get('request')
     const call = c.get('call')
+    const parameter = c.req.param(name) ?? ''
+    await admit?.({ method, parameter })
     const body = new Uint8Array(await c.req.arrayBuffer())
     if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
     call.restartDeadline()
     const response = await handle({
       method,
-      parameter: c.req.param(name) ?? '',
+      parameter,
       query: queryOf(target),
       rawHeaders,
       body,

@@ -6,18 +6,24 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import {
-  type BodyRead,
+  type BodyBudget,
+  type BudgetedRead,
   discardRest,
   findHeader,
   readRequestBody,
 } from '@strongroom/platform/read-body'
 import { enableGracefulClose } from '@strongroom/platform/http-server'
+import { systemClock } from '@strongroom/platform/clock'
 import { Failure } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { createLogThrottle } from '../log-throttle.ts'
 import { type App, toWeb } from './app.ts'
-import { createHarness, type Handle, type HarnessOptions } from './harness.ts'
+import { type Capacity, type ConnectionRefusal, createCapacity } from './capacity.ts'
+import { createHarness, type Handle, type HarnessOptions, OVERLOADED_RESPONSE } from './harness.ts'
+import { noProxies } from './client-address.ts'
 import type { HotMatcher } from './hot-routes.ts'
 import type { HttpRequest, HttpResponse, Route } from './request.ts'
 
@@ -40,13 +46,16 @@ export async function listen(
   port: number,
   options: HarnessOptions,
 ): Promise<Listener> {
-  const harness = createHarness(options)
+  const { trustedProxies = noProxies } = options
+  const { capacity = createCapacity({ trustedProxies }) } = options
+  const harness = createHarness({ ...options, capacity })
   let current: NodeHandler = (incoming, outgoing) => run(harness, starting, incoming, outgoing)
   const server = createServer(
     // Slow senders would hold a connection for nothing.
     { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
     (incoming, outgoing) => void current(incoming, outgoing),
   )
+  limitConnections(server, capacity, options.log)
   const close = enableGracefulClose(server, CLOSE_GRACE_MS)
   await startListening(server, host, port)
   return {
@@ -57,6 +66,60 @@ export async function listen(
     close,
   }
 }
+
+/** Refused connections that may still read their response; beyond them, connections end without one. */
+const MAX_REFUSED_CONNECTIONS = 100
+/** How long a refused client has to read its response. */
+const REFUSED_MS = 500
+const REFUSED_QUIET_MS = 60_000
+
+/**
+ * Responds to connections beyond the limits without reading from them: a request that is parsed, or a
+ * body that is buffered, would cost what the limit saves.
+ */
+function limitConnections(server: Server, capacity: Capacity, log: Log): void {
+  const throttle = createLogThrottle({ clock: systemClock, quietMs: REFUSED_QUIET_MS })
+  server.maxConnections = capacity.limits.maxConnections + MAX_REFUSED_CONNECTIONS
+  // Node's own listener starts to parse, so it runs only for admitted connections.
+  const listeners = server.listeners('connection')
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress } = socket
+    const refusal = capacity.enterConnection(remoteAddress)
+    if (refusal) {
+      throttle(refusal, (suppressed) => log.warn(REFUSAL_TEXTS[refusal], { suppressed }))
+      refuseConnection(socket)
+      return
+    }
+    socket.once('close', () => capacity.leaveConnection(remoteAddress))
+    for (const listener of listeners) listener.call(server, socket)
+  })
+}
+
+const REFUSAL_TEXTS: Record<ConnectionRefusal, string> = {
+  connections: 'too many connections are open, refusing more: see STRONGROOM_MAX_CONNECTIONS',
+  address_connections:
+    'too many connections from one address are open, refusing more: if it is a proxy, name it in STRONGROOM_TRUSTED_PROXIES; otherwise see STRONGROOM_MAX_CONNECTIONS_PER_ADDRESS',
+}
+
+function refuseConnection(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), REFUSED_MS).unref()
+  socket.once('close', () => clearTimeout(timer))
+  // A client that disconnects is no failure.
+  socket.on('error', () => {})
+  socket.on('end', () => socket.destroySoon())
+  // Unread bytes would reset the connection before the client has read the response.
+  socket.resume()
+  socket.end(REFUSED_CONNECTION)
+}
+
+const REFUSED_CONNECTION = (() => {
+  const { contentType = '', headers = [], body } = OVERLOADED_RESPONSE
+  const fields = ['content-type', contentType, ...headers, 'connection', 'close']
+  fields.push('content-length', String(Buffer.byteLength(body)))
+  const lines = fields.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${fields[at + 1]}`] : []))
+  return `HTTP/1.1 503 Service Unavailable\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+})()
 
 /** While the store and the services open. */
 const starting: Route = {
@@ -160,8 +223,8 @@ class NodeRequest implements HttpRequest {
     return Number(findHeader(this.rawHeaders, 'content-length') ?? 0)
   }
 
-  readBody(maxBytes: number): Promise<BodyRead> {
-    return readRequestBody(this.#incoming, maxBytes)
+  readBody(maxBytes: number, budget: BodyBudget): Promise<BudgetedRead> {
+    return readRequestBody(this.#incoming, maxBytes, budget)
   }
 
   isAborted(): boolean {

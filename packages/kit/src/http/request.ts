@@ -2,7 +2,7 @@
  * Requests, responses and routes as plain values. Adapters such as `node.ts` create the requests and
  * write the responses; `harness.ts` is between them and the routes.
  */
-import type { BodyRead } from '@strongroom/platform/read-body'
+import type { BodyBudget, BudgetedRead } from '@strongroom/platform/read-body'
 import type { Log } from '../log.ts'
 
 export interface HttpRequest {
@@ -15,7 +15,8 @@ export interface HttpRequest {
   peerAddress: string | undefined
   /** The size of the body where the platform guarantees it; undefined if it shows only while reading. */
   bodyBytes: number | undefined
-  readBody(maxBytes: number): Promise<BodyRead>
+  /** Routes read it through `Call.readBody`, which counts it. */
+  readBody(maxBytes: number, budget: BodyBudget): Promise<BudgetedRead>
   /** The client disconnected before it had sent the whole request. */
   isAborted(): boolean
   /** Calls the listener if the client disconnects before it has the whole response. */
@@ -49,10 +50,17 @@ export interface Call {
   readonly signal: AbortSignal
   /** Until the response begins; a handler may change it. */
   timeoutMs: number
+  /** Reads the body and counts its bytes until the request ends. */
+  readBody(maxBytes: number): Promise<BudgetedRead>
   /** Starts the deadline again, for what follows the body: Node limits how long a body takes. */
   restartDeadline(): void
-  /** For the access log and metrics. The app sets this and the next two while it runs. */
-  service: string
+  /**
+   * Counts the request for the service that handles it, also in the access log and metrics. Throws
+   * `server.overloaded` if too many of its requests are running.
+   */
+  enterService(service: string): void
+  readonly service: string
+  /** For the access log and metrics. The app sets this and the next while it runs. */
   route: string
   errorCode: string | undefined
 }

@@ -4,6 +4,7 @@
  * of its last request.
  */
 import { createHmac, randomBytes } from 'node:crypto'
+import type { CountedNetwork, CountedNetworks } from '@strongroom/kit/http/client-address'
 import type { RateLimitState } from '@strongroom/kit/http/rate-limit-headers'
 import {
   allowance,
@@ -26,13 +27,13 @@ export const MAX_CLIENTS = 20_000
 
 export interface ClientLimit {
   /** Counts one request. Undefined if it is admitted, otherwise the state to refuse it with. */
-  take(network: string): RateLimitState | undefined
+  take(networks: CountedNetworks): RateLimitState | undefined
   readonly clientCount: number
 }
 
 /** A limit per minute; 0 is no limit. */
 export function createClientLimit({ clock, limit }: { clock: Clock; limit: number }): ClientLimit {
-  const rate = { name: 'minute', limit, windowSeconds: WINDOW_SECONDS }
+  const perMinute = { name: 'minute', limit, windowSeconds: WINDOW_SECONDS }
   const key = randomBytes(32)
   // In the order of their last requests.
   const clients = new Map<string, Cells>()
@@ -44,24 +45,33 @@ export function createClientLimit({ clock, limit }: { clock: Clock; limit: numbe
     }
   }
 
+  function takeFrom({ network, factor }: CountedNetwork): RateLimitState | undefined {
+    const rate = { ...perMinute, limit: factor * limit }
+    const nowMs = clock.now()
+    const client = createHmac('sha256', key).update(network).digest('base64url')
+    const cells = rollCells(clients.get(client) ?? emptyCells, rate, nowMs)
+    const isAdmitted = cells.current < allowance(cells, rate, nowMs)
+    clients.delete(client)
+    evict()
+    // Refused requests are not counted, or a client that keeps retrying would never be admitted again.
+    clients.set(client, isAdmitted ? { ...cells, current: cells.current + 1 } : cells)
+    if (isAdmitted) return undefined
+    return {
+      limit: rate,
+      remaining: 0,
+      resetSeconds: cells.window + WINDOW_SECONDS - nowMs / 1000,
+      retryAfterSeconds: secondsUntilAdmitted(cells, rate, nowMs),
+    }
+  }
+
   return {
-    take(network) {
+    take(networks) {
       if (limit === 0) return undefined
-      const nowMs = clock.now()
-      const client = createHmac('sha256', key).update(network).digest('base64url')
-      const cells = rollCells(clients.get(client) ?? emptyCells, rate, nowMs)
-      const isAdmitted = cells.current < allowance(cells, rate, nowMs)
-      clients.delete(client)
-      evict()
-      // Refused requests are not counted, or a client that keeps retrying would never be admitted again.
-      clients.set(client, isAdmitted ? { ...cells, current: cells.current + 1 } : cells)
-      if (isAdmitted) return undefined
-      return {
-        limit: rate,
-        remaining: 0,
-        resetSeconds: cells.window + WINDOW_SECONDS - nowMs / 1000,
-        retryAfterSeconds: secondsUntilAdmitted(cells, rate, nowMs),
+      for (const network of networks) {
+        const refused = takeFrom(network)
+        if (refused) return refused
       }
+      return undefined
     },
     get clientCount() {
       return clients.size

@@ -8,7 +8,7 @@
 import { OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
 import { parseBearer } from '@strongroom/kit/bearer'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
-import { networkOf } from '@strongroom/kit/http/client-address'
+import { networksOf } from '@strongroom/kit/http/client-address'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { honoHandler, type HotRequest, type HotRoute } from '@strongroom/kit/http/hot-routes'
 import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
@@ -149,8 +149,7 @@ function json(status: number, view: unknown): HttpResponse {
 }
 
 function admit({ clientAddress }: HotRequest, limit: ClientLimit) {
-  const network = clientAddress === undefined ? 'unknown' : networkOf(clientAddress)
-  const refused = limit.take(network)
+  const refused = limit.take(networksOf(clientAddress))
   if (refused) throw rateLimited(refused)
 }
 

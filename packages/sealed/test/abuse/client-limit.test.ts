@@ -1,3 +1,4 @@
+import { networksOf } from '@strongroom/kit/http/client-address'
 import { randomHex } from '@strongroom/kit/ids'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
@@ -128,40 +129,53 @@ describe.each(serviceStores())('the limits of a client', (store) => {
   })
 })
 
+const only = (network: string) => [{ network, factor: 1 }] as const
+
 describe('the memory of a limit', () => {
   test('is bounded for any number of clients', () => {
     const limit = createClientLimit({ clock: testClock(), limit: 1 })
-    for (let client = 0; client < MAX_CLIENTS + 1000; client++) limit.take(`client ${client}`)
+    for (let client = 0; client < MAX_CLIENTS + 1000; client++) limit.take(only(`client ${client}`))
     expect(limit.clientCount).toBe(MAX_CLIENTS)
-    expect(limit.take(`client ${MAX_CLIENTS + 999}`)).toBeDefined()
-    expect(limit.take('client 0')).toBeUndefined()
+    expect(limit.take(only(`client ${MAX_CLIENTS + 999}`))).toBeDefined()
+    expect(limit.take(only('client 0'))).toBeUndefined()
   })
 
   test('evicts the least recent client first', () => {
     const limit = createClientLimit({ clock: testClock(), limit: 1 })
-    limit.take('busy')
-    for (let client = 0; client < MAX_CLIENTS - 1; client++) limit.take(`client ${client}`)
-    expect(limit.take('busy')).toBeDefined()
-    for (let client = 0; client < 10; client++) limit.take(`late ${client}`)
-    expect(limit.take('busy')).toBeDefined()
+    limit.take(only('busy'))
+    for (let client = 0; client < MAX_CLIENTS - 1; client++) limit.take(only(`client ${client}`))
+    expect(limit.take(only('busy'))).toBeDefined()
+    for (let client = 0; client < 10; client++) limit.take(only(`late ${client}`))
+    expect(limit.take(only('busy'))).toBeDefined()
   })
 
   test('lasts two minutes', () => {
     const clock = testClock()
     const limit = createClientLimit({ clock, limit: 1 })
-    for (let client = 0; client < 100; client++) limit.take(`client ${client}`)
+    for (let client = 0; client < 100; client++) limit.take(only(`client ${client}`))
     clock.advance({ minutes: 2 })
-    limit.take('late')
+    limit.take(only('late'))
     expect(limit.clientCount).toBe(1)
   })
 
   test('does not last longer if the clock is set back', () => {
     let now = Date.parse('2100-01-01T12:00:00.000Z')
     const limit = createClientLimit({ clock: { now: () => now }, limit: 1 })
-    for (let client = 0; client < 100; client++) limit.take(`client ${client}`)
+    for (let client = 0; client < 100; client++) limit.take(only(`client ${client}`))
     now -= 3_600_000
-    limit.take('late')
+    limit.take(only('late'))
     expect(limit.clientCount).toBe(1)
-    expect(limit.take('late')).toBeDefined()
+    expect(limit.take(only('late'))).toBeDefined()
   })
+})
+
+test('a limit counts the /64, the /56 and the /48 of an IPv6 address', () => {
+  const limit = createClientLimit({ clock: testClock(), limit: 2 })
+  const admittedOf = (count: number, toAddress: (n: string) => string) =>
+    Array.from({ length: count }, (_, n) =>
+      limit.take(networksOf(toAddress(n.toString(16)))),
+    ).filter((refused) => refused === undefined).length
+  expect(admittedOf(10, (n) => `2001:db8:1::${n}`)).toBe(2)
+  expect(admittedOf(20, (n) => `2001:db8:2:a${n.padStart(2, '0')}::1`)).toBe(8)
+  expect(admittedOf(100, (n) => `2001:db8:3:${n}00::1`)).toBe(32)
 })

@@ -12,11 +12,11 @@ import type { RequestService } from './service.ts'
 export function requestRoutes(requests: RequestService): OpenAPIHono<AppEnv> {
   const routes = new OpenAPIHono<AppEnv>()
   const handle = async (c: Context<AppEnv>) => {
-    const response = await requests.handle({
-      app: c.req.param('app') ?? '',
-      headers: c.req.raw.headers,
-      body: new Uint8Array(await c.req.arrayBuffer()),
-    })
+    const { headers } = c.req.raw
+    const response = await requests.handle(
+      { app: c.req.param('app') ?? '', headers },
+      async () => new Uint8Array(await c.req.arrayBuffer()),
+    )
     const body = typeof response.body === 'string' ? response.body : Uint8Array.from(response.body)
     return new Response(body, { status: response.status, headers: response.headers })
   }

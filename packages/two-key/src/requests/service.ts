@@ -26,7 +26,11 @@ export interface ForwardedResponse extends Omit<SlackResponse, 'body'> {
 }
 
 export interface RequestService {
-  handle(request: ReceivedRequest): Promise<ForwardedResponse>
+  /** Reads the body only if the app exists. */
+  handle(
+    request: Omit<ReceivedRequest, 'body'>,
+    readBody: () => Promise<Uint8Array>,
+  ): Promise<ForwardedResponse>
 }
 
 /** Slack waits three seconds for the response to a person; the network needs some of them. */
@@ -110,9 +114,14 @@ export function createRequestService(deps: {
     return kind === 'ferryhook' ? EMPTY_OK : toSlackResponse(response)
   }
 
-  async function handle(request: ReceivedRequest, deadline: Deadline): Promise<ForwardedResponse> {
-    const app = await readStore(deadline, registry.get(request.app))
+  async function requireApp(name: string, deadline: Deadline): Promise<LoadedApp> {
+    const app = await readStore(deadline, registry.get(name))
     if (!app) throw twoKeyError('app_not_found', { headers: NO_RETRY })
+    return app
+  }
+
+  async function handle(request: ReceivedRequest, deadline: Deadline): Promise<ForwardedResponse> {
+    const app = await requireApp(request.app, deadline)
     const { body: rawBody, headers } = request
     const latest = clock.now() + deadline.remainingMs()
     const responded = await verifyAndRespond({ rawBody, headers }, app.twoKey, { deadline: latest })
@@ -131,9 +140,15 @@ export function createRequestService(deps: {
   }
 
   return {
-    async handle(request) {
+    async handle(request, readBody) {
       const deadline = startDeadline({ ms: INTERACTIVE_MS })
-      return handle(request, deadline).finally(() => deadline.stop())
+      try {
+        await requireApp(request.app, deadline)
+        // The app may change while its body arrives, so `handle` looks it up again.
+        return await handle({ ...request, body: await readBody() }, deadline)
+      } finally {
+        deadline.stop()
+      }
     },
   }
 }

@@ -76,6 +76,26 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     expect(upstream.received[0]?.headers).toMatchObject(genuine)
   })
 
+  test('to an app that does not exist are rejected before their body is read', async () => {
+    let isRead = false
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          isRead = true
+          controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const request = { method: 'POST', body, duplex: 'half' } as RequestInit
+    const response = await machine.request('/two-key/slack/no-such-app/events', request)
+    expect([response.status, codeOf({ text: await response.text() })]).toEqual([
+      404,
+      'two-key.app_not_found',
+    ])
+    expect(isRead).toBe(false)
+  })
+
   test('are delivered once, although Slack sends them again', async () => {
     const event = newEvent()
     for (let delivery = 0; delivery < 3; delivery++) {

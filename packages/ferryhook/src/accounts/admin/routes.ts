@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AuditedChange } from '@strongroom/kit/audit-log'
 import { cursorError } from '@strongroom/kit/cursor'
-import { clientNetwork } from '@strongroom/kit/http/client-address'
+import { clientNetworks } from '@strongroom/kit/http/client-address'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import { operatorErrors, withMiddleware } from '@strongroom/kit/http/permissions'
@@ -137,7 +137,7 @@ export function adminRoutes(deps: {
     })
     .openapi(forgotPassword, async (c) => {
       const base = baseUrlOf(c, publicUrl)
-      await enforceRateLimit('signup', clientNetwork(c))
+      await enforceRateLimit('signup', clientNetworks(c))
       admin.mailPasswordReset(c.req.valid('json').email, (ticket) => resetPage(base, ticket))
       return c.body(null, 202)
     })

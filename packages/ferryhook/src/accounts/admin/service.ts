@@ -92,7 +92,8 @@ export function createAdminService(deps: {
 
   async function sendReset(mailer: Mailer, email: string, pageUrl: PageUrl): Promise<void> {
     const user = await stores.users.getByEmail(email)
-    if (!user) return
+    // Someone may have signed up with the address of another person.
+    if (user?.emailVerifiedAt === undefined) return
     const { admitted } = await stores.rateLimits.take('mail', user.userId)
     if (!admitted) return
     const { text } = await createReset(user, 'mail')

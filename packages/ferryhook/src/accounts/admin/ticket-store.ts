@@ -19,17 +19,17 @@ export const ticketKey = keyTemplate({ PK: 'TICKET#{ticketHash}', SK: 'TICKET' }
 
 export const TicketItem = z.object({
   ...ticketKey.fields,
-  kind: z.enum(['invite', 'password_reset']),
+  kind: z.enum(['invite', 'password_reset', 'email_verification']),
   /** SHA-256 of the ticket, hexadecimal. The ticket itself is not stored. */
   ticketHash: z.string().regex(/^[0-9a-f]{64}$/),
-  /** The user whose password may be set. An invite has none. */
+  /** The user whose password may be set or whose address is verified. An invite has none. */
   userId: id('usr').optional(),
-  /** SHA-256 of the address and password to replace: the ticket is invalid for others. */
+  /** SHA-256 of the address and password to replace, or of the address to verify: the ticket is invalid for others. */
   replaces: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  /** The operator. */
+  /** The operator, or `mail`. */
   createdBy: z.string().min(1).max(100),
   createdAt: isoTime,
   expiresAt: seconds,

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { keyTemplate } from '../../storage/key-template.ts'
 import { id, isoTime } from '../../storage/schemas.ts'
+import type { User } from '../users/item.ts'
 
 export const apiKeyKey = keyTemplate({ PK: 'USER#{userId}', SK: 'KEY#{keyId}' })
 export const apiKeyByHash = keyTemplate({ GSI2PK: 'KEYHASH#{keyHash}', GSI2SK: 'KEY' })
@@ -23,3 +24,11 @@ export const ApiKeyItem = z.object({
   createdAt: isoTime,
 })
 export type ApiKey = z.infer<typeof ApiKeyItem>
+
+/** Whether a password reset revoked the key. ISO times compare as text. */
+export function isRevoked(
+  { createdAt }: Pick<ApiKey, 'createdAt'>,
+  { credentialsValidFrom }: Pick<User, 'credentialsValidFrom'>,
+): boolean {
+  return credentialsValidFrom !== undefined && createdAt < credentialsValidFrom
+}

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { ConditionFailed, conditionHeld, TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
-import { expr } from '@strongroom/kit/expression'
+import { all, expr } from '@strongroom/kit/expression'
 import { newId, randomToken } from '@strongroom/kit/ids'
 import { transact } from '@strongroom/kit/transact'
-import { absent, exists, indexKey, startsWith } from '../../storage/conditions.ts'
+import { absent, equalsOrAbsent, exists, indexKey, startsWith } from '../../storage/conditions.ts'
 import { isoNow } from '../../storage/time.ts'
 import { WriteRejected } from '../../storage/write-rejected.ts'
 import type { StoreDeps } from '../../stores.ts'
 import { mainTable } from '../../tables.ts'
 import type { Audited, AuditWriter } from '../audit/store.ts'
-import { UserItem, userKey } from '../users/item.ts'
+import { type User, UserItem, userKey } from '../users/item.ts'
 import { type ApiKey, apiKeyByHash, apiKeyById, ApiKeyItem, apiKeyKey } from './item.ts'
 
 export type CreateApiKeyInput = Pick<ApiKey, 'name' | 'permissions'>
@@ -67,17 +67,22 @@ export function createApiKeyStore({
   return {
     make,
 
-    /** Returns the key itself, which cannot be shown again. `requireUser` rejects with `not_found`. */
+    /**
+     * Returns the key itself, which cannot be shown again. Rejects with `not_found` unless the expected
+     * user exists with the same password: a request that a password reset overtook creates no key.
+     */
     async create(
       userId: string,
       input: CreateApiKeyInput,
-      { requireUser = false, by }: Audited & { requireUser?: boolean } = {},
+      { expected, by }: Audited & { expected?: Pick<User, 'passwordHash'> } = {},
     ): Promise<{ key: string; apiKey: ApiKey }> {
       const { key, apiKey, parts } = make(userId, input, { by })
-      const owner = requireUser ? [users.part.check(userKey.of({ userId }), exists)] : []
+      const isSame =
+        expected && all(exists, equalsOrAbsent(users.attr('passwordHash'), expected.passwordHash))
+      const owner = isSame ? [users.part.check(userKey.of({ userId }), isSame)] : []
       await transact(db, [...owner, ...parts]).catch((error: unknown) => {
         const isUserMissing =
-          requireUser && error instanceof TransactionFailed && error.conditionFailed(0)
+          isSame && error instanceof TransactionFailed && error.conditionFailed(0)
         throw isUserMissing ? new WriteRejected('not_found', { cause: error }) : error
       })
       return { key, apiKey }

@@ -5,7 +5,7 @@ import { id, isoTime, seconds } from '../../storage/schemas.ts'
 
 export type AuditAction =
   | `account.${'created' | 'signed_in' | 'changed' | 'password_changed' | 'password_reset' | 'exported' | 'deleted'}`
-  | `account.${'plan_changed' | 'password_reset_offered' | 'session_reused' | 'signed_out'}`
+  | `account.${'plan_changed' | 'password_reset_offered' | 'session_reused' | 'signed_out' | 'email_verified'}`
   | `alerts.${'changed' | 'secret_rotated' | 'tested'}`
   | `identity.${'linked' | 'unlinked'}`
   | `source.${'created' | 'changed' | 'paused' | 'resumed' | 'deleted'}`

@@ -1,6 +1,6 @@
 /**
- * Sign-in through a provider. Only the identity at the provider identifies a user: an account with the
- * same e-mail address may belong to someone else, because Ferryhook does not verify addresses.
+ * Sign-in through a provider. The identity at the provider identifies a user. An account with the same
+ * e-mail address is the same person only if both the provider and Ferryhook have verified the address.
  */
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import type { Clock } from '@strongroom/platform/clock'
@@ -28,8 +28,10 @@ export function createSignInService(deps: {
   secrets: ServerSecrets
   clock: Clock
   signUp: SignUp
+  /** Whether this server verifies addresses. Without mail, none are matched. */
+  sendsMail: boolean
 }) {
-  const { stores, signUp } = deps
+  const { stores, signUp, sendsMail } = deps
   const sessionUser = createSessionUser(stores)
   const states = createSignInStates({ ...deps, lifetimeSeconds: SIGN_IN_SECONDS })
 
@@ -47,8 +49,17 @@ export function createSignInService(deps: {
     if (user) return user
     const { email } = identity
     if (email === undefined) throw ferryhookError('email_unverified')
+    const owner = sendsMail ? await stores.users.getByEmail(email) : null
+    // An account that is linked to another identity of the provider stays as it is.
+    if (owner?.emailVerifiedAt !== undefined && owner[`${provider}Id`] === undefined) {
+      const actor = `user:${owner.userId}`
+      const by = { actor, action: 'identity.linked', target: provider } as const
+      return stores.users
+        .linkByAddress(owner, provider, identity.id, { by })
+        .catch(translate({ identity_taken: 'identity_taken', not_found: 'email_taken' }))
+    }
     const name = cleanName(identity.name) || email.slice(0, 100)
-    const newUser = { email, name, [`${provider}Id`]: identity.id }
+    const newUser = { email, name, [`${provider}Id`]: identity.id, isEmailVerified: true }
     return signUp(() => newUser, invite).catch(async (error: unknown) => {
       // A concurrent sign-in of the same person may have created the user.
       const created = await stores.users.getByOAuth(provider, identity.id)
@@ -63,11 +74,12 @@ export function createSignInService(deps: {
     { userId, sessionId }: NonNullable<SignInState['linkTo']>,
   ): Promise<User> {
     // The session may have ended while the user was at the provider.
-    if (!(await sessionUser(userId, sessionId))) throw ferryhookError('session_ended')
+    const user = await sessionUser(userId, sessionId)
+    if (!user) throw ferryhookError('session_ended')
     const by = { actor: `user:${userId}`, action: 'identity.linked', target: provider } as const
     return stores.users
-      .update(userId, { [`${provider}Id`]: identity.id }, { by })
-      .catch(translate({ identity_taken: 'identity_taken' }))
+      .update(userId, { [`${provider}Id`]: identity.id }, { by, expected: user })
+      .catch(translate({ identity_taken: 'identity_taken', password_changed: 'session_ended' }))
       .catch(toAccountError)
   }
 

@@ -14,12 +14,13 @@ export type HashResult =
   | { kind: 'invalid'; message: string }
 
 export interface PasswordHasher {
-  hash(password: string): Promise<HashResult>
+  /** Owners take turns: the user, or the network of a client that is not signed in. */
+  hash(password: string, owner: string): Promise<HashResult>
   /**
    * Whether the hash is of this password. Without a hash, because the user is unknown or has no
    * password, it takes as long and returns false.
    */
-  verify(password: string, hash: string | undefined): Promise<boolean>
+  verify(password: string, hash: string | undefined, owner: string): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -34,8 +35,12 @@ const MAX_PASSWORD_BYTES = 72
 export const DUMMY_HASH = '$2b$12$uW1Do1jn/1YeuwTwNoKfEuH/Qel/ujwP5W6ciHEkr/qUBm8jB0G0i'
 
 const THREADS = 2
+/** One owner never holds all threads. */
+const THREADS_PER_OWNER = 1
+/** A whole office may sign in at the same time; more of one owner only delay each other. */
+const QUEUE = { total: 500, perOwner: 10 }
 
-/** Both functions throw `server.unavailable` if the queue is full. */
+/** Both functions throw `server.unavailable` if the queue, or the owner's share of it, is full. */
 export function createPasswordHasher({
   cost = 12,
   startTimer,
@@ -43,35 +48,33 @@ export function createPasswordHasher({
   const pool = createThreadPool<PasswordJob, string | boolean>({
     code: async () => (await import('./password-thread.ts?thread')).default,
     threads: THREADS,
-    threadsPerOwner: THREADS,
-    queue: { total: 50, perOwner: 50 },
+    threadsPerOwner: THREADS_PER_OWNER,
+    queue: QUEUE,
     timeoutMs: 60_000,
     ...(startTimer && { startTimer }),
   })
 
-  async function run(job: PasswordJob): Promise<string | boolean> {
-    const done = await pool.run(job)
+  async function run(job: PasswordJob, owner: string): Promise<string | boolean> {
+    const done = await pool.run(job, owner)
     if (done.kind === 'done') return done.result
     const cause = new Error(`Password thread failed: ${done.failure}`, { cause: done.cause })
     throw serverError('unavailable', { cause, headers: { 'retry-after': '5' } })
   }
 
   return {
-    async hash(input) {
+    async hash(input, owner) {
       const password = normalize(input)
       if (!isHashable(password)) {
         const message = `Must have at most ${MAX_PASSWORD_BYTES} bytes and no null character`
         return { kind: 'invalid', message }
       }
-      return { kind: 'hashed', hash: String(await run({ password, cost })) }
+      return { kind: 'hashed', hash: String(await run({ password, cost }, owner)) }
     },
 
-    async verify(input, hash) {
+    async verify(input, hash, owner) {
       const password = normalize(input)
-      const isMatch = await run({
-        password: isHashable(password) ? password : '',
-        hash: hash ?? DUMMY_HASH,
-      })
+      const job = { password: isHashable(password) ? password : '', hash: hash ?? DUMMY_HASH }
+      const isMatch = await run(job, owner)
       return hash !== undefined && isHashable(password) && isMatch === true
     },
 

@@ -1,6 +1,6 @@
 /** Sign-up, sign-in and sign-out with a password; refreshing the session of a browser. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { clientNetwork } from '@strongroom/kit/http/client-address'
+import { clientNetworks } from '@strongroom/kit/http/client-address'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import { withMiddleware } from '@strongroom/kit/http/permissions'
@@ -10,11 +10,14 @@ import { ferryhookError } from '../../errors.ts'
 import type { Permissions } from '../../http/permissions.ts'
 import type { EnforceRateLimit } from '../../http/rate-limits.ts'
 import { Email, CurrentPassword, Name, NewPassword } from '../../http/schemas.ts'
-import { requireOwnOrigin, refreshCookie } from '../browser.ts'
+import { ApiKeyView, toApiKeyView } from '../api-keys/routes.ts'
+import { baseUrlOf, refreshCookie, requireOwnOrigin, verifyPage } from '../browser.ts'
+import type { EmailVerification } from '../users/email-verification.ts'
+import { oauthProviders } from '../users/item.ts'
 import type { NoticeStore } from '../users/notice-store.ts'
 import type { SignUp } from '../users/signup.ts'
 import { toUserView, UserView } from '../users/view.ts'
-import type { PasswordService } from './passwords.ts'
+import type { PasswordService, ResetCredentials } from './passwords.ts'
 import type { SessionService, SessionTokens } from './service.ts'
 
 const SessionView = z
@@ -57,17 +60,35 @@ const PasswordReset = z
   .strictObject({ ticket: z.string().max(200), password: NewPassword })
   .openapi({ example: { ticket: 'from the link', password: 'correct horse battery' } })
 
+const Credentials = z.object({
+  apiKeys: z.array(ApiKeyView),
+  identities: z.array(z.enum(oauthProviders)),
+})
+
+const ResetView = z
+  .object({ revoked: Credentials, remaining: Credentials })
+  .openapi('FerryhookPasswordReset')
+
+function toCredentialsView({
+  apiKeys,
+  identities,
+}: ResetCredentials['revoked']): z.infer<typeof Credentials> {
+  return { apiKeys: apiKeys.map(toApiKeyView), identities }
+}
+
 export function sessionRoutes(deps: {
   permit: Permissions
   passwords: PasswordService
   sessions: SessionService
   signUp: SignUp
   stores: { notices: NoticeStore }
+  emailVerification: Pick<EmailVerification, 'start'>
   enforceRateLimit: EnforceRateLimit
   publicUrl: string
   clock: Clock
 }): OpenAPIHono<AppEnv> {
-  const { permit, passwords, sessions, signUp, enforceRateLimit, publicUrl, clock } = deps
+  const { permit, passwords, sessions, signUp, emailVerification } = deps
+  const { enforceRateLimit, publicUrl, clock } = deps
   const { notices } = deps.stores
   const sameOrigin = withMiddleware(permit.public, requireOwnOrigin(publicUrl))
 
@@ -132,9 +153,14 @@ export function sessionRoutes(deps: {
     method: 'post',
     path: '/v1/auth/password-reset',
     summary: 'Set a new password with a reset link',
+    description:
+      'Also verifies the address. API keys and identities that were created before the address was verified are revoked. Check the remaining ones and delete those you do not recognize.',
     request: { body: jsonBody(PasswordReset) },
     responses: {
-      204: { description: 'The password was set, and all sessions were ended' },
+      200: jsonResponse(
+        ResetView,
+        'The password was set, all sessions were ended, and credentials from before the address was verified were revoked',
+      ),
       ...errorResponses(ferryhookError, 'invalid_reset', 'foreign_origin'),
     },
   })
@@ -160,17 +186,19 @@ export function sessionRoutes(deps: {
   return new OpenAPIHono<AppEnv>()
     .openapi(signup, async (c) => {
       const { invite, password, ...profile } = c.req.valid('json')
-      await enforceRateLimit('signup', clientNetwork(c))
+      const networks = clientNetworks(c)
+      await enforceRateLimit('signup', networks)
       const newUser = async () => ({
         ...profile,
-        passwordHash: await passwords.hash(password, 'body.password'),
+        passwordHash: await passwords.hash(password, 'body.password', { networks }),
       })
       const user = await signUp(newUser, invite)
+      const base = baseUrlOf(c, publicUrl)
+      emailVerification.start(user, (ticket) => verifyPage(base, ticket))
       return c.json(await respond(c, await sessions.begin(user)), 201)
     })
     .openapi(login, async (c) => {
-      const network = clientNetwork(c)
-      const user = await passwords.check({ ...c.req.valid('json'), network })
+      const user = await passwords.check({ ...c.req.valid('json'), networks: clientNetworks(c) })
       const session = await sessions.begin(user, { by: { action: 'account.signed_in' } })
       return c.json(await respond(c, session), 200)
     })
@@ -186,7 +214,11 @@ export function sessionRoutes(deps: {
       return c.body(null, 204)
     })
     .openapi(reset, async (c) => {
-      await passwords.reset({ ...c.req.valid('json'), network: clientNetwork(c) })
-      return c.body(null, 204)
+      const input = { ...c.req.valid('json'), networks: clientNetworks(c) }
+      const { revoked, remaining } = await passwords.reset(input)
+      return c.json(
+        { revoked: toCredentialsView(revoked), remaining: toCredentialsView(remaining) },
+        200,
+      )
     })
 }

@@ -1,7 +1,13 @@
 /** Attributes that belong to one user only, and the ways in which a user signs in. */
 import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { WriteRejected } from '../../storage/write-rejected.ts'
-import { emailGuardKey, oauthGuardKey, oauthProviders, type User } from './item.ts'
+import {
+  emailGuardKey,
+  type OAuthProvider,
+  oauthGuardKey,
+  oauthProviders,
+  type User,
+} from './item.ts'
 
 /** Keys of the guard items that make an e-mail address and identities unique. */
 export function uniqueKeysOf(user: Partial<Pick<User, 'email' | 'githubId' | 'googleId'>>) {
@@ -30,6 +36,10 @@ export function rejectTaken(keys: { PK: string }[], userId: string) {
     if (!taken) throw failure
     throw new WriteRejected(taken.PK.startsWith('EMAIL#') ? 'email_taken' : 'identity_taken')
   }
+}
+
+export function linkedIdentities(user: User): OAuthProvider[] {
+  return oauthProviders.filter((provider) => user[`${provider}Id`] !== undefined)
 }
 
 export function requireSignInMethod({ passwordHash, githubId, googleId }: User): void {

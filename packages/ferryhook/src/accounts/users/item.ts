@@ -31,6 +31,13 @@ export const UserItem = z.object({
   stripeSubId: z.string().min(1).optional(),
   githubId: z.string().min(1).max(64).optional(),
   googleId: z.string().min(1).max(64).optional(),
+  /** When the identity was linked; absent if the user was created with it. */
+  githubLinkedAt: isoTime.optional(),
+  googleLinkedAt: isoTime.optional(),
+  /** When the user proved to own the address; absent until then, and after the address changes. */
+  emailVerifiedAt: isoTime.optional(),
+  /** API keys created before this time are revoked. */
+  credentialsValidFrom: isoTime.optional(),
   usageThisMonth: count,
   /** The first day of the calendar month (UTC) that `usageThisMonth` counts. */
   usagePeriodStart: z.iso.date(),

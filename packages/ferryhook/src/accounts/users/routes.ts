@@ -2,6 +2,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import type { Clock } from '@strongroom/platform/clock'
+import type { Context } from 'hono'
 import { AlertsView, toAlertsView } from '../../alerts/routes.ts'
 import { ConnectionView, toConnectionView } from '../../connections/view.ts'
 import { ferryhookError } from '../../errors.ts'
@@ -12,8 +13,9 @@ import type { SealedSecrets } from '../../signing/sealed-secrets.ts'
 import { SourceView, toSourceView } from '../../sources/view.ts'
 import { ApiKeyView, toApiKeyView } from '../api-keys/routes.ts'
 import { AuditView, toAuditView } from '../audit/routes.ts'
-import { refreshCookie } from '../browser.ts'
+import { baseUrlOf, refreshCookie, verifyPage } from '../browser.ts'
 import type { PasswordService } from '../sessions/passwords.ts'
+import type { EmailVerification } from './email-verification.ts'
 import type { AccountService } from './service.ts'
 import { UserView, toUserView } from './view.ts'
 
@@ -46,6 +48,10 @@ const PasswordChange = z
     example: { currentPassword: 'correct horse battery', newPassword: 'staple for a horse' },
   })
 
+const VerificationTicket = z
+  .strictObject({ ticket: z.string().max(200) })
+  .openapi({ example: { ticket: 'from the link' } })
+
 const AccountDeletion = z
   .strictObject({ currentPassword: CurrentPassword.optional() })
   .openapi({ example: { currentPassword: 'correct horse battery' } })
@@ -54,11 +60,14 @@ export function accountRoutes(deps: {
   permit: Permissions
   accounts: AccountService
   passwords: Pick<PasswordService, 'change'>
+  emailVerification: Pick<EmailVerification, 'start' | 'request' | 'confirm'>
   sealedSecrets: Pick<SealedSecrets, 'customHeaders'>
   publicUrl: string
   clock: Clock
 }): OpenAPIHono<AppEnv> {
-  const { permit, accounts, passwords, sealedSecrets, publicUrl, clock } = deps
+  const { permit, accounts, passwords, sealedSecrets, emailVerification } = deps
+  const { publicUrl, clock } = deps
+  const verifyUrl = (c: Context) => (ticket: string) => verifyPage(baseUrlOf(c, publicUrl), ticket)
   const denied = errorResponses(ferryhookError, 'unauthorized', 'session_required')
 
   const get = createRoute({
@@ -84,6 +93,32 @@ export function accountRoutes(deps: {
       200: jsonResponse(UserView, 'The user'),
       ...denied,
       ...errorResponses(ferryhookError, 'session_required', 'wrong_password', 'email_taken'),
+    },
+  })
+
+  const requestVerification = createRoute({
+    ...permit.session,
+    method: 'post',
+    path: '/v1/account/email-verification',
+    summary: 'Request a mail that verifies the address',
+    description: 'Sends nothing if the address is verified.',
+    responses: {
+      202: { description: 'The mail is being sent' },
+      ...denied,
+      ...errorResponses(ferryhookError, 'session_required', 'mail_not_configured'),
+    },
+  })
+
+  const verifyEmail = createRoute({
+    ...permit.session,
+    method: 'post',
+    path: '/v1/account/email-verification/confirm',
+    summary: 'Verify the address with a mailed link',
+    request: { body: jsonBody(VerificationTicket) },
+    responses: {
+      200: jsonResponse(UserView, 'The user'),
+      ...denied,
+      ...errorResponses(ferryhookError, 'session_required', 'invalid_verification'),
     },
   })
 
@@ -149,7 +184,18 @@ export function accountRoutes(deps: {
   return new OpenAPIHono<AppEnv>()
     .openapi(get, (c) => c.json(toUserView(c.get('principal').user, clock.now()), 200))
     .openapi(change, async (c) => {
-      const user = await accounts.change(c.get('principal'), c.req.valid('json'))
+      const principal = c.get('principal')
+      const user = await accounts.change(principal, c.req.valid('json'))
+      if (user.email !== principal.user.email) emailVerification.start(user, verifyUrl(c))
+      return c.json(toUserView(user, clock.now()), 200)
+    })
+    .openapi(requestVerification, (c) => {
+      emailVerification.request(c.get('principal').user, verifyUrl(c))
+      return c.body(null, 202)
+    })
+    .openapi(verifyEmail, async (c) => {
+      const { ticket } = c.req.valid('json')
+      const user = await emailVerification.confirm(c.get('principal'), ticket)
       return c.json(toUserView(user, clock.now()), 200)
     })
     .openapi(changePassword, async (c) => {

@@ -21,6 +21,7 @@ import {
   normalizeEmail,
   type OAuthProvider,
   oauthGuardKey,
+  oauthProviders,
   type User,
   userByEmail,
   UserItem,
@@ -37,6 +38,8 @@ export interface CreateUserInput {
   passwordHash?: string | undefined
   githubId?: string | undefined
   googleId?: string | undefined
+  /** A provider verified the address. */
+  isEmailVerified?: boolean
 }
 
 const Changeable = UserItem.omit({
@@ -52,6 +55,11 @@ const Changeable = UserItem.omit({
   usagePeriodStart: true,
   // Only `sources.create` changes this.
   sourcesRev: true,
+  // Only `verifyEmail`, `resetPassword` and a new address or identity change these.
+  emailVerifiedAt: true,
+  credentialsValidFrom: true,
+  githubLinkedAt: true,
+  googleLinkedAt: true,
 })
 /** An undefined value removes the attribute. */
 export type UserChanges = Partial<z.infer<typeof Changeable>>
@@ -106,6 +114,8 @@ export function createUserStore({
       const removed = oldKeys.filter(({ PK }) => !newKeys.some((key) => key.PK === PK))
       const change = updateExpression(mainTable, UserItem, userKey.of({ userId }), {
         ...changes,
+        ...linkTimes(before, after, isoNow(clock)),
+        ...(after.email !== before.email && { emailVerifiedAt: undefined }),
         GSI1PK: userByEmail.of(after).GSI1PK,
         updatedAt: isoNow(clock),
       })
@@ -145,12 +155,13 @@ export function createUserStore({
       }: Omit<WriteOptions, 'expected'> & { ticket?: TransactWriteItem | undefined } = {},
     ): Promise<User> {
       const now = isoNow(clock)
-      const { userId = newId('usr') } = input
+      const { userId = newId('usr'), isEmailVerified = false, ...attributes } = input
       const email = normalizeEmail(input.email)
       const user: User = {
         ...userKey.of({ userId }),
         ...userByEmail.of({ email }),
-        ...input,
+        ...attributes,
+        ...(isEmailVerified && { emailVerifiedAt: now }),
         userId,
         email,
         usageThisMonth: 0,
@@ -236,25 +247,87 @@ export function createUserStore({
         { by, validate: requireSignInMethod },
       ),
 
+    /** Links an identity to the owner of the same address, while that address is verified. */
+    linkByAddress: (
+      expected: User,
+      provider: OAuthProvider,
+      id: string,
+      { by }: Audited = {},
+    ): Promise<User> =>
+      changeIdentity(
+        expected.userId,
+        { [`${provider}Id`]: id },
+        {
+          by,
+          validate(after) {
+            const isSame = after.email === expected.email && after.emailVerifiedAt !== undefined
+            if (!isSame) throw new WriteRejected('not_found')
+          },
+        },
+      ),
+
+    /** Rejected with `ticket_used` also if the address is no longer the expected one. */
+    async verifyEmail(
+      expected: Pick<User, 'userId' | 'email'>,
+      { ticket, by }: Audited & { ticket: TransactWriteItem },
+    ): Promise<User> {
+      const { userId } = expected
+      const now = isoNow(clock)
+      const verifiedAt = users.attr('emailVerifiedAt')
+      const change = expr`SET ${verifiedAt} = if_not_exists(${verifiedAt}, ${now}), ${users.attr('updatedAt')} = ${now}`
+      const isWritten = await conditionHeld(
+        transact(db, [
+          ticket,
+          users.part.update(userKey.of({ userId }), change, all(exists, has(expected, 'email'))),
+          ...audit.parts(by, { userId }),
+        ]),
+      )
+      const user = isWritten ? await getById(userId) : null
+      if (!user) throw new WriteRejected('ticket_used')
+      return user
+    },
+
     /**
-     * Uses the ticket in the same transaction. Rejected with `ticket_used` also if the address or the
-     * password is no longer the expected one.
+     * Uses the ticket in the same transaction, and revokes the credentials that `revocation` names.
+     * Rejected with `ticket_used` also if the user no longer signs in as expected.
      */
     async resetPassword(
-      expected: Pick<User, 'userId' | 'email' | 'passwordHash'>,
+      expected: User,
       passwordHash: string,
-      { ticket, by }: Audited & { ticket: TransactWriteItem },
+      {
+        ticket,
+        revocation,
+        by,
+      }: Audited & { ticket: TransactWriteItem; revocation?: CredentialRevocation },
     ): Promise<void> {
       const key = userKey.of(expected)
-      const unchanged = all(exists, has(expected, 'email'), has(expected, 'passwordHash'))
+      const { userId } = expected
+      const { identities = [], ...times } = revocation ?? {}
+      const removed = Object.fromEntries(
+        identities.flatMap((name) => [
+          [`${name}Id`, undefined],
+          [`${name}LinkedAt`, undefined],
+        ]),
+      )
       const change = updateExpression(mainTable, UserItem, key, {
         passwordHash,
+        ...times,
+        ...removed,
         updatedAt: isoNow(clock),
       })
+      const guardKeys = uniqueKeysOf(
+        Object.fromEntries(identities.map((name) => [`${name}Id`, expected[`${name}Id`]])),
+      )
       await transact(db, [
         ticket,
-        users.part.update(key, change, unchanged),
-        ...audit.parts(by, { userId: expected.userId }),
+        users.part.update(key, change, all(exists, hasIdentity(expected))),
+        ...guardKeys.map((guard) =>
+          guards.part.delete(guard, expr`${guards.attr('userId')} = ${userId}`),
+        ),
+        ...identities.flatMap((target) =>
+          by ? audit.parts({ ...by, action: 'identity.unlinked', target }, { userId }) : [],
+        ),
+        ...audit.parts(by, { userId }),
       ]).catch((error: unknown) => {
         if (!(error instanceof TransactionFailed && error.conditionFailed())) throw error
         const isMissing = error.conditionFailed(1) && error.reasons[1]?.item === undefined
@@ -282,6 +355,24 @@ export function createUserStore({
       })
     },
   }
+}
+
+/** What a password reset revokes, besides sessions. */
+export interface CredentialRevocation {
+  emailVerifiedAt: string
+  credentialsValidFrom: string
+  identities: OAuthProvider[]
+}
+
+/** The times of identities that a change adds or removes. */
+function linkTimes(before: User, after: User, now: string): Partial<User> {
+  const times: Partial<User> = {}
+  for (const provider of oauthProviders) {
+    const id = after[`${provider}Id`]
+    if (id === before[`${provider}Id`]) continue
+    times[`${provider}LinkedAt`] = id === undefined ? undefined : now
+  }
+  return times
 }
 
 function requireUnchangedPassword(user: User, expected: WriteOptions['expected']): void {

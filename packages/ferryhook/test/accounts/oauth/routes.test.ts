@@ -1,9 +1,10 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Answer, type Ask, openApi, ORIGIN, type Person } from '../../support/test-api.ts'
 import { type GithubUser, type LocalGithub, openGithub } from '../../support/local-github.ts'
 import { type LocalGoogle, openGoogle } from '../../support/local-google.ts'
 import { visit } from '../../support/local-provider.ts'
+import { openMailbox } from '../../support/mailbox.ts'
 
 const SIGN_IN = '__Host-ferryhook-sign-in'
 const SESSION = '__Host-ferryhook-session'
@@ -164,8 +165,38 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
     }
   })
 
-  test('an account is never matched by its address, not even a verified one', async () => {
+  /** A person whose address Ferryhook has verified. */
+  async function verifiedPerson(): Promise<Person> {
     const person = await api.person()
+    const { ticket } = await api.stores.tickets.create({
+      kind: 'email_verification',
+      userId: person.id,
+      createdBy: 'mail',
+      lifetimeSeconds: 60,
+    })
+    const user = { userId: person.id, email: person.email }
+    await api.stores.users.verifyEmail(user, { ticket: api.stores.tickets.usePart(ticket) })
+    return person
+  }
+
+  test('with mail, an account is matched by an address that both sides verified', async () => {
+    const mailbox = await openMailbox()
+    onTestFinished(() => mailbox.close())
+    const withMail = await api.another({ ...settings, ...mailbox.env })
+    const [verified, unverified] = [await verifiedPerson(), await api.person()]
+    google.user = googleUser({ email: verified.email.toUpperCase() })
+    const matched = await whoIs(await signIn('google', { as: withMail }))
+    expect(matched).toMatchObject({ id: verified.id, identities: ['google'] })
+    // Another identity with the same address replaces nothing.
+    google.user = googleUser({ email: verified.email })
+    expect(failure(await signIn('google', { as: withMail }))).toBe('ferryhook.email_taken')
+
+    google.user = googleUser({ email: unverified.email })
+    expect(failure(await signIn('google', { as: withMail }))).toBe('ferryhook.email_taken')
+  })
+
+  test('without mail, an account is never matched by its address, not even a verified one', async () => {
+    const person = await verifiedPerson()
     google.user = googleUser({ email: person.email.toUpperCase() })
     const answer = await signIn('google')
     expect(failure(answer)).toBe('ferryhook.email_taken')

@@ -23,9 +23,9 @@ describe.each(serviceStores())('a password on $name', (store) => {
         body: { currentPassword: PASSWORD, newPassword },
       })
     const hash = api.passwords.hash.bind(api.passwords)
-    vi.spyOn(api.passwords, 'hash').mockImplementationOnce(async (password) => {
+    vi.spyOn(api.passwords, 'hash').mockImplementationOnce(async (password, owner) => {
       expect((await change(other, 'the faster password')).status).toBe(204)
-      return hash(password)
+      return hash(password, owner)
     })
     expect(codeOf(await change(token, 'the slower password'))).toBe('ferryhook.wrong_password')
     expect((await login(email, 'the faster password')).status).toBe(200)
@@ -43,7 +43,7 @@ describe.each(serviceStores())('a password on $name', (store) => {
     const sourceId = await api.source(person)
     const { ticket } = await resetLink(id)
     vi.spyOn(api.passwords, 'verify').mockImplementationOnce(async () => {
-      expect((await reset(ticket)).status).toBe(204)
+      expect((await reset(ticket)).status).toBe(200)
       return true
     })
     const body = { ...given, currentPassword: PASSWORD }

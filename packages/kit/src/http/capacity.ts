@@ -1,0 +1,155 @@
+/**
+ * How much one process holds: connections, request bodies and running requests. What exceeds a limit is
+ * refused, so that a flood costs some clients an error and not all of them the server.
+ */
+import { Counter, type Metrics } from '../metrics.ts'
+import { createProxyTrust, networksOf, noProxies, type TrustedProxies } from './client-address.ts'
+
+export interface CapacityLimits {
+  maxConnections: number
+  /** From one address that is not a trusted proxy. */
+  maxConnectionsPerAddress: number
+  /** Bytes of request bodies that were read and whose requests are still running. */
+  maxBodyBytes: number
+  /** Running requests of each service. */
+  maxRequests: number
+}
+
+export const defaultLimits: CapacityLimits = {
+  maxConnections: 1_024,
+  maxConnectionsPerAddress: 64,
+  maxBodyBytes: 64 * 1024 * 1024,
+  maxRequests: 1_000,
+}
+
+export const RETRY_AFTER_SECONDS = '1'
+
+/** The running requests of one service. */
+export interface ServiceLoad {
+  readonly service: string
+  running: number
+}
+
+export type ConnectionRefusal = 'connections' | 'address_connections'
+type Refusal = ConnectionRefusal | 'requests' | 'bodies'
+
+export interface Capacity {
+  readonly limits: CapacityLimits
+  /** Counts a connection; call `leave` when it closes. Undefined if it is admitted. */
+  enterConnection(peer: string | undefined): ConnectionRefusal | undefined
+  leaveConnection(peer: string | undefined): void
+  loadOf(service: string): ServiceLoad
+  /** Counts a request and returns true, unless too many of the service are running. */
+  enterRequest(load: ServiceLoad): boolean
+  leaveRequest(load: ServiceLoad): void
+  /** Counts bytes of a body and returns true, unless too many are held. */
+  takeBody(bytes: number): boolean
+  releaseBody(bytes: number): void
+}
+
+export function createCapacity(
+  options: {
+    limits?: Partial<CapacityLimits>
+    /** None by default. */
+    trustedProxies?: TrustedProxies
+    metrics?: Metrics
+  } = {},
+): Capacity {
+  const limits = { ...defaultLimits, ...options.limits }
+  const { maxConnections, maxConnectionsPerAddress, maxBodyBytes, maxRequests } = limits
+  const proxies = createProxyTrust(options.trustedProxies ?? noProxies)
+  const refused: Record<Refusal, number> = {
+    connections: 0,
+    address_connections: 0,
+    requests: 0,
+    bodies: 0,
+  }
+  if (options.metrics) registerMetrics(options.metrics, refused)
+  const loads = new Map<string, ServiceLoad>()
+  /** By network. */
+  const connectionCounts = new Map<string, number>()
+  let connections = 0
+  let bodyBytes = 0
+
+  function connectionRefusal(peer: string | undefined): ConnectionRefusal | undefined {
+    if (connections >= maxConnections) return 'connections'
+    if (peer === undefined || proxies.trustsPeer(peer)) return undefined
+    const isFull = networksOf(proxies.clientAddress(peer, undefined)).some(
+      ({ network, factor }) =>
+        (connectionCounts.get(network) ?? 0) >= factor * maxConnectionsPerAddress,
+    )
+    return isFull ? 'address_connections' : undefined
+  }
+
+  function countConnection(peer: string | undefined, change: 1 | -1): void {
+    connections += change
+    if (peer === undefined || proxies.trustsPeer(peer)) return
+    for (const { network } of networksOf(proxies.clientAddress(peer, undefined))) {
+      const count = (connectionCounts.get(network) ?? 0) + change
+      if (count > 0) connectionCounts.set(network, count)
+      else connectionCounts.delete(network)
+    }
+  }
+
+  return {
+    limits,
+
+    enterConnection(peer) {
+      const refusal = connectionRefusal(peer)
+      if (refusal) refused[refusal] += 1
+      else countConnection(peer, 1)
+      return refusal
+    },
+
+    leaveConnection: (peer) => countConnection(peer, -1),
+
+    loadOf(service) {
+      let load = loads.get(service)
+      if (!load) {
+        load = { service, running: 0 }
+        loads.set(service, load)
+      }
+      return load
+    },
+
+    enterRequest(load) {
+      if (load.running >= maxRequests) {
+        refused.requests += 1
+        return false
+      }
+      load.running += 1
+      return true
+    },
+
+    leaveRequest(load) {
+      load.running -= 1
+    },
+
+    takeBody(bytes) {
+      if (bodyBytes + bytes > maxBodyBytes) {
+        refused.bodies += 1
+        return false
+      }
+      bodyBytes += bytes
+      return true
+    },
+
+    releaseBody(bytes) {
+      bodyBytes -= bytes
+    },
+  }
+}
+
+function registerMetrics({ registry }: Metrics, refused: Record<Refusal, number>): void {
+  const counter = new Counter({
+    name: 'strongroom_http_refused_total',
+    help: 'Connections, requests and bodies that exceeded a limit of the server',
+    labelNames: ['limit'] as const,
+    registers: [],
+    collect() {
+      this.reset()
+      for (const [limit, count] of Object.entries(refused)) this.inc({ limit }, count)
+    },
+  })
+  registry.registerMetric(counter)
+}
