@@ -47,6 +47,7 @@ import { replayRoutes } from './replays/routes.ts'
 import { createReplayRunner } from './replays/runner.ts'
 import { createReplayService } from './replays/service.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
+import type { WorkScheduler } from './sandbox/work-scheduler.ts'
 import type { FerryhookSettings } from './settings.ts'
 import type { SealedSecrets } from './signing/sealed-secrets.ts'
 import { sourceRoutes } from './sources/routes.ts'
@@ -69,6 +70,7 @@ export function createApi(deps: {
   sealedSecrets: SealedSecrets
   passwordHasher: PasswordHasher
   sandbox: Sandbox
+  scheduler: WorkScheduler
   safeFetch: SafeFetch
   channels: Channels
   mailer: Mailer | undefined

@@ -16,6 +16,7 @@ import { openMailer } from './mail/mailer.ts'
 import { destinationPolicy } from './outbound/destination-url.ts'
 import { createReplayRunner } from './replays/runner.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
+import { createWorkScheduler } from './sandbox/work-scheduler.ts'
 import type { FerryhookNeeds } from './service.ts'
 import { createSealedSecrets } from './signing/sealed-secrets.ts'
 import { createStores } from './stores.ts'
@@ -109,6 +110,7 @@ async function startDelivery(
   const stores = createStores({ ...deps, cursors })
   const sealedSecrets = createSealedSecrets(deps.secretBox)
   const sandbox = createSandbox()
+  const scheduler = createWorkScheduler()
   const safeFetch = createSafeFetch(destinationPolicy(deps.config))
   const channels = createChannels({ ...deps, stores, sealedSecrets, safeFetch, mailer })
   const notifier = createAlertNotifier({ ...deps, stores, channels, startTimer })
@@ -117,6 +119,7 @@ async function startDelivery(
     stores,
     fetcher: safeFetch,
     sandbox,
+    scheduler,
     alerts: notifier,
     startTimer,
   })
@@ -127,6 +130,7 @@ async function startDelivery(
     stores,
     sealedSecrets,
     sandbox,
+    scheduler,
     safeFetch,
     mailer,
     channels,

@@ -8,6 +8,7 @@ import type { Event } from '../events/item.ts'
 import { type SendResult, sendWebhook } from '../outbound/exchange.ts'
 import { type DeliveryTask, isReplay, type LeasedTask } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { Stores } from '../stores.ts'
 import type { WorkerConfig } from './config.ts'
 import type { HealthTracker } from './connection-health.ts'
@@ -27,6 +28,7 @@ export interface DelivererDeps {
   startTimer: StartTimer
   fetcher: SafeFetch
   sandbox: Sandbox
+  scheduler: WorkScheduler
   random: () => number
   health: HealthTracker
   alerts: Alerts
@@ -44,7 +46,8 @@ const WRITE_RETRY_MS = 250
 export type Deliverer = ReturnType<typeof createDeliverer>
 
 export function createDeliverer(deps: DelivererDeps) {
-  const { stores, clock, startTimer, health, alerts, metrics, missingEvents, config } = deps
+  const { stores, clock, startTimer, scheduler, health, alerts, metrics, missingEvents } = deps
+  const { config } = deps
 
   async function write(
     task: DeliveryTask,
@@ -144,7 +147,11 @@ export function createDeliverer(deps: DelivererDeps) {
       }
       // Routed deliveries were filtered by the router; replayed ones were not.
       const isUnfiltered = isReplay(task) && task.attemptNumber === 1
-      const filtered = isUnfiltered ? destination.filteredFor(received) : undefined
+      const filtered = isUnfiltered
+        ? await scheduler.run(destination.connection.userId, (budget) =>
+            destination.filteredFor(received, budget),
+          )
+        : undefined
       if (filtered !== undefined) {
         await conclude(task, { state: 'filtered', reason: filtered }, destination, loaded)
         return 'unknown'

@@ -6,6 +6,7 @@ import { isUnreadable } from '@strongroom/kit/secret-box'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import { type DeliveryTask, isReplay } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import { signatureHeaders } from '../signing/signature.ts'
 import { applyTransform } from '../transforms/apply.ts'
 import type { Destination } from './destination.ts'
@@ -31,10 +32,17 @@ export async function prepareRequest(
   task: Pick<DeliveryTask, 'attemptNumber' | 'run' | 'replayId'>,
   {
     sandbox,
+    scheduler,
     clock,
     attemptTimeoutMs,
     log,
-  }: { sandbox: Sandbox; clock: Clock; attemptTimeoutMs: number; log: Log },
+  }: {
+    sandbox: Sandbox
+    scheduler: WorkScheduler
+    clock: Clock
+    attemptTimeoutMs: number
+    log: Log
+  },
 ): Promise<Prepared> {
   const { connection } = destination
   const attemptedAt = clock.now()
@@ -56,7 +64,11 @@ export async function prepareRequest(
   if (transform === 'invalid') {
     return failed('transform', 'invalid_code: The transform is invalid. Save it again.', true)
   }
-  const transformed = await applyTransform(transform, event, { sandbox, owner: connection.userId })
+  const transformed = await applyTransform(transform, event, {
+    sandbox,
+    scheduler,
+    owner: connection.userId,
+  })
   if (transformed.kind === 'dropped') return { kind: 'dropped', reason: transformed.reason }
   if (transformed.kind === 'failed') {
     const { code, message, isTransient } = transformed

@@ -10,6 +10,7 @@ import type { SecretBox } from '@strongroom/kit/secret-box'
 import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
 import type { Stores } from '../stores.ts'
 import { defaultConfig, type WorkerConfig } from './config.ts'
@@ -33,6 +34,7 @@ export interface WorkerOptions {
   fetcher: SafeFetch
   secretBox: SecretBox
   sandbox: Sandbox
+  scheduler: WorkScheduler
   alerts?: Alerts
   log: Log
   metrics: Metrics
@@ -54,14 +56,14 @@ export interface DeliveryWorker {
 
 export function createWorker(options: WorkerOptions): DeliveryWorker {
   const { stores, clock, startTimer = systemTimer, log, random = Math.random } = options
-  const { fetcher, sandbox, alerts = noAlerts } = options
+  const { fetcher, sandbox, scheduler, alerts = noAlerts } = options
   const config = { ...defaultConfig, ...options.workerConfig }
   const secrets = createSealedSecrets(options.secretBox)
   const inFlight = createInFlight()
   const metrics = createWorkerMetrics(options.metrics, () => dispatcher.queues.inFlight)
   const missingEvents = createMissingEvents({ clock, log, metrics })
   const keyOutageLog = createKeyOutageLog({ clock, log })
-  const destinations = createDestinationCache({ stores, clock, open: secrets, config })
+  const destinations = createDestinationCache({ stores, clock, open: secrets, scheduler, config })
   const health = createHealthTracker({
     stores,
     clock,
@@ -71,7 +73,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
     onOutdated: ({ sourceId }) => destinations.invalidate(sourceId),
   })
   const shared = { stores, clock, startTimer, destinations, health, config, alerts, metrics, log }
-  const parts = { ...shared, missingEvents, keyOutageLog }
+  const parts = { ...shared, scheduler, missingEvents, keyOutageLog }
   const router = createRouter(parts)
   const dispatcher = createDispatcher({
     ...parts,

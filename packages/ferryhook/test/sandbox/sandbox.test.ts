@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { createWorkScheduler } from '../../src/sandbox/work-scheduler.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
 import type { TransformResult } from '../../src/transforms/result.ts'
 import { received } from '../support/received-events.ts'
@@ -8,10 +9,11 @@ import { manualTimers } from '../support/manual-timers.ts'
 
 const timers = manualTimers()
 const sandbox = createSandbox({ startTimer: timers.start })
+const scheduler = createWorkScheduler()
 afterAll(() => sandbox.close())
 
 function run(code: string, owner: string): Promise<TransformResult> {
-  return applyTransform({ type: 'javascript', code }, received({}), { sandbox, owner })
+  return applyTransform({ type: 'javascript', code }, received({}), { sandbox, scheduler, owner })
 }
 
 test('a script that the engine cannot interrupt is stopped, and disturbs no other owner', async () => {
@@ -41,7 +43,7 @@ test('a closed sandbox rejects scripts with a transient error', async () => {
   const closed = createSandbox()
   await closed.close()
   const transform = { type: 'javascript' as const, code: 'const transform = () => []' }
-  const options = { sandbox: closed, owner: 'a' }
+  const options = { sandbox: closed, scheduler, owner: 'a' }
   const error = await failureOf(applyTransform(transform, received({}), options))
   expect(error.code).toBe('overloaded')
 })
