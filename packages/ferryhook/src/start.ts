@@ -109,7 +109,7 @@ async function startDelivery(
   const cursors = await openCursors(deps.secrets)
   const stores = createStores({ ...deps, cursors })
   const sealedSecrets = createSealedSecrets(deps.secretBox)
-  const sandbox = createSandbox()
+  const sandbox = createSandbox(deps)
   const scheduler = createWorkScheduler()
   const safeFetch = createSafeFetch(destinationPolicy(deps.config))
   const channels = createChannels({ ...deps, stores, sealedSecrets, safeFetch, mailer })

@@ -67,6 +67,10 @@ const threadFailures: Record<ThreadFailure, [TransformFailureCode, string]> = {
   unresponsive: ['unresponsive', 'The transform did not finish and was stopped'],
   crashed: ['crashed', 'The transform crashed the script engine'],
   overloaded: ['overloaded', 'Too many transforms are waiting. Try again later.'],
+  backed_off: [
+    'overloaded',
+    'A transform of this account did not finish and was stopped. Correct it, and try again in a few minutes.',
+  ],
   closed: ['overloaded', 'The server is shutting down. Try again later.'],
 }
 
