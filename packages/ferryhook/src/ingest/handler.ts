@@ -22,7 +22,7 @@ import type { Source } from '../sources/item.ts'
 import type { Stores } from '../stores.ts'
 import { dedupKeyOf } from '../verification/dedup-key.ts'
 import { answerHandshake } from '../verification/handshake.ts'
-import type { PayPalCertificates } from '../verification/paypal-certificates.ts'
+import type { PayPalCertificatesOf } from '../verification/paypal-certificates.ts'
 import type { FailureReason } from '../verification/scheme.ts'
 import { verifySignature } from '../verification/schemes.ts'
 import type { SignedRequest } from '../verification/signed-request.ts'
@@ -50,7 +50,7 @@ export interface IngestOptions {
   metrics: Metrics
   /** Defaults to the limits of the plans. */
   limits?: Readonly<Record<Plan, EventLimits>>
-  payPalCertificates?: PayPalCertificates | undefined
+  payPalCertificates?: PayPalCertificatesOf | undefined
   alerts?: Alerts
   startTimer?: StartTimer
 }
@@ -115,12 +115,12 @@ export function createIngest(options: IngestOptions): Ingest {
 
   /** Undefined if the signature is valid, or the source does not verify signatures. */
   async function verificationFailure(
-    { scheme }: CachedSource,
+    { source, scheme }: CachedSource,
     request: SignedRequest,
     secrets: readonly string[],
   ): Promise<FailureReason | undefined> {
     if (!scheme) return undefined
-    const { payPalCertificates } = options
+    const payPalCertificates = options.payPalCertificates?.(source.sourceId)
     const now = clock.now()
     const result = await verifySignature({ scheme, request, secrets, now, payPalCertificates })
     return result.ok ? undefined : result.reason
