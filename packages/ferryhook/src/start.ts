@@ -111,7 +111,7 @@ async function startDelivery(
   const sealedSecrets = createSealedSecrets(deps.secretBox)
   const sandbox = createSandbox(deps)
   const scheduler = createWorkScheduler()
-  const safeFetch = createSafeFetch(destinationPolicy(deps.config))
+  const safeFetch = createSafeFetch(destinationPolicy(deps.config, deps.ownAddresses))
   const channels = createChannels({ ...deps, stores, sealedSecrets, safeFetch, mailer })
   const notifier = createAlertNotifier({ ...deps, stores, channels, startTimer })
   const worker = createWorker({

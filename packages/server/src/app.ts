@@ -17,6 +17,7 @@ import { createOperators } from '@strongroom/kit/operators'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { mountService, type RunningService, type Service } from '@strongroom/kit/service'
 import { type ServerCapabilities, createServiceDeps } from './service-deps.ts'
+import type { OwnAddresses } from '@strongroom/kit/safe-fetch/own-addresses'
 import { checkWithin, healthRoutes } from './health.ts'
 import type { OpenKms } from './kms/open.ts'
 import { metricsRoutes } from './metrics-routes.ts'
@@ -42,6 +43,8 @@ export interface ServerOptions {
   kms: Omit<OpenKms, 'close'>
   settings: Settings
   publicUrl: string
+  /** Where the server listens. */
+  listeners?: OwnAddresses['listeners']
   log: Log
   clock: Clock
   metrics: Metrics

@@ -18,6 +18,7 @@ import { COMMIT_DEADLINE_MS, type CreateEventInput } from '../events/event-inser
 import { type Plan, planLimits } from '../plans.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
 import { activeSecrets } from '../signing/secret-list.ts'
+import { hopsOf, MAX_HOPS } from '../outbound/hops.ts'
 import type { Source } from '../sources/item.ts'
 import type { Stores } from '../stores.ts'
 import { dedupKeyOf } from '../verification/dedup-key.ts'
@@ -32,7 +33,7 @@ import { parseHeaders, type ParsedHeaders } from './headers.ts'
 import {
   createMinuteLimit,
   createMonthLimit,
-  createUnverifiedCap,
+  createRejectedCap,
   type EventLimits,
 } from './limits.ts'
 import { createIngestMetrics } from './metrics.ts'
@@ -79,7 +80,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const sources = createSourceCache({ clock, load: (id) => loadSource(id, stores, secretsOf) })
   const minuteLimit = createMinuteLimit(clock)
   const monthLimit = createMonthLimit(clock)
-  const unverifiedCap = createUnverifiedCap(clock)
+  const rejectedCap = createRejectedCap(clock)
   const counters = createIngestCounters({ ...options, store: stores.ingestCounters, log })
   const countOutcome = createIngestMetrics(options.metrics)
   const withDeadline = createDeadline({ clock, startTimer, maxMs: COMMIT_DEADLINE_MS })
@@ -109,6 +110,7 @@ export function createIngest(options: IngestOptions): Ingest {
       countOutcome('handshake')
       return handshake
     }
+    if (hopsOf(headers.joined) > MAX_HOPS) throw await rejectLoop(event)
     event.dedupKey = dedupKeyOf(source, signed)
     return store(cached, event)
   }
@@ -135,10 +137,19 @@ export function createIngest(options: IngestOptions): Ingest {
     // The signature may be valid, so the sender should retry.
     if (reason === 'certificate_unavailable') return unavailable(new Error(reason))
     countOutcome('unverified')
-    if (unverifiedCap.take(event.sourceId, event.body.byteLength)) {
+    if (rejectedCap.take(event.sourceId, event.body.byteLength)) {
       await stores.events.createUnchecked({ ...event, status: 'signature_failed', reason })
     } else counters.add(source, 'unverified')
     return ferryhookError('signature_failed')
+  }
+
+  /** Stores a limited number of them, like events with an invalid signature. */
+  async function rejectLoop(event: CreateEventInput): Promise<ApiError> {
+    countOutcome('looped')
+    if (rejectedCap.take(event.sourceId, event.body.byteLength)) {
+      await stores.events.createUnchecked({ ...event, status: 'failed', reason: 'loop' })
+    }
+    return ferryhookError('loop')
   }
 
   async function store(cached: CachedSource, input: CreateEventInput): Promise<HttpResponse> {

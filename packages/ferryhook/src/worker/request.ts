@@ -12,6 +12,7 @@ import { applyTransform } from '../transforms/apply.ts'
 import type { Destination } from './destination.ts'
 import type { SendResult } from '../outbound/exchange.ts'
 import { forwardedHeaders, type HeaderFields, mergeHeaders } from '../outbound/headers.ts'
+import { HOPS_HEADER, hopsOf } from '../outbound/hops.ts'
 
 export type Prepared =
   | { kind: 'ready'; request: SafeFetchRequest }
@@ -97,6 +98,7 @@ export async function prepareRequest(
     transformed.headers ?? {},
     opened.custom,
     { 'x-ferryhook-attempt': String(task.attemptNumber) },
+    { [HOPS_HEADER]: String(hopsOf(event.headers) + 1) },
     isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
     { ...signatureHeaders({ eventId: event.id, body, secrets: opened.secrets, now }) },
   )
