@@ -125,7 +125,7 @@ export const attacks: readonly Attack[] = [
     async prepare({ account, url }) {
       const owner = await account()
       const id = await owner.source({}, [{}])
-      return () => post(`${url}/in/${id}`, '{"a":1}')
+      return () => accepted(post(`${url}/in/${id}`, '{"a":1}'))
     },
   },
 ]
@@ -159,7 +159,7 @@ function events(
     async prepare({ account, url }) {
       const owner = await account()
       const id = await owner.source({}, repeat(MAX_CONNECTIONS, connection))
-      return () => post(`${url}/in/${id}?${query}`, body)
+      return () => accepted(post(`${url}/in/${id}?${query}`, body))
     },
   }
 }
@@ -173,11 +173,22 @@ function stranger(
   return { name, parallel, pauseMs: 50, prepare: async (target) => () => round(target) }
 }
 
-async function post(url: string, body: string, headers: Record<string, string> = {}) {
+/** Rejects unless the event was stored. */
+async function accepted(status: Promise<number>): Promise<void> {
+  if ((await status) !== 200) throw new Error(`An event got ${await status}`)
+}
+
+/** Returns the status. */
+async function post(
+  url: string,
+  body: string,
+  headers: Record<string, string> = {},
+): Promise<number> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body,
   })
   await response.arrayBuffer()
+  return response.status
 }

@@ -31,6 +31,8 @@ export async function measureAlone(attack: Attack, target: Target) {
   await target.eventLoopDelay()
   const round = await attack.prepare(target)
   const delays = [await target.eventLoopDelay()]
+  // An attack that the server rejects for another reason than its cost would measure nothing.
+  await round()
   for (let count = 0; count < ROUNDS_ALONE; count++) {
     // oxlint-disable-next-line no-await-in-loop -- the rounds are parallel in themselves
     await Promise.all(Array.from({ length: attack.parallel }, () => attempt(round)))

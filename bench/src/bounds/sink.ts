@@ -1,6 +1,6 @@
 // The destination of all deliveries. It notes when each arrived, and can send events back to a source.
 
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Sink {
@@ -15,17 +15,18 @@ export interface Sink {
 export async function openSink(): Promise<Sink> {
   const arrived = new Map<string, Map<string, number>>()
   const relays = new Map<string, string>()
-  const server = createServer((request, response) => {
-    const path = request.url ?? ''
-    void receive(request).then(async (body) => {
-      const relayed = relays.get(path)
-      const status = relayed === undefined ? 200 : await pass(relayed, request, body)
-      if (path !== '/attack') note(path, body)
-      response.writeHead(status).end()
-    })
-  })
+  const server = createServer((request, response) => void handle(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? ''
+    const body = await receive(request)
+    const relayed = relays.get(path)
+    const status = relayed === undefined ? 200 : await pass(relayed, request, body)
+    if (path !== '/attack') note(path, body)
+    response.writeHead(status).end()
+  }
 
   function note(path: string, body: string): void {
     const { id = String(arrived.get(path)?.size ?? 0) } = JSON.parse(body) as { id?: string }

@@ -115,7 +115,7 @@ export function createApi(deps: {
     sourceRoutes({ ...base, sources }),
     connectionRoutes({ ...base, connections }),
     connectionSecretRoutes({ permit, connections }),
-    testRoutes({ permit, sourceDryRun, testDestination }),
+    testRoutes({ ...base, sourceDryRun, testDestination }),
     apiKeyRoutes({ permit, apiKeys: createApiKeyService(deps) }),
     auditRoutes(base),
     alertRoutes({ permit, alertService }),

@@ -4,7 +4,7 @@
  */
 
 /** One unit takes about 50 nanoseconds, and at most twice that. */
-export const MAX_UNITS = 500_000
+export const MAX_UNITS = 400_000
 
 /** Thrown to leave the work from any depth; always the same object, so that it costs no stack trace. */
 export const BUDGET_EXCEEDED = new Error('The work exceeded its budget')

@@ -35,11 +35,11 @@ export function declarePermissions<Need extends string>(tag: string) {
 }
 
 /** Adds middleware behind a permission: `...withMiddleware(permit.write, bodyLimit(…))`. */
-export function withMiddleware<Declared extends { middleware: object }, More extends object>(
+export function withMiddleware<Declared extends { middleware: object }, More extends object[]>(
   permission: Declared,
-  more: More,
-): Omit<Declared, 'middleware'> & { middleware: [Declared['middleware'], More] } {
-  return { ...permission, middleware: [permission.middleware, more] }
+  ...more: More
+): Omit<Declared, 'middleware'> & { middleware: [Declared['middleware'], ...More] } {
+  return { ...permission, middleware: [permission.middleware, ...more] }
 }
 
 /** Refuses to serve a route without a declared permission. */
