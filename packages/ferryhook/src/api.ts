@@ -49,6 +49,7 @@ import { replayRoutes } from './replays/routes.ts'
 import { createReplayRunner } from './replays/runner.ts'
 import { createReplayService } from './replays/service.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
+import type { WorkScheduler } from './sandbox/work-scheduler.ts'
 import type { FerryhookSettings } from './settings.ts'
 import type { SealedSecrets } from './signing/sealed-secrets.ts'
 import { sourceRoutes } from './sources/routes.ts'
@@ -73,6 +74,7 @@ export function createApi(deps: {
   sealedSecrets: SealedSecrets
   passwordHasher: PasswordHasher
   sandbox: Sandbox
+  scheduler: WorkScheduler
   safeFetch: SafeFetch
   channels: Channels
   mailer: Mailer | undefined
@@ -124,7 +126,7 @@ export function createApi(deps: {
     sourceRoutes({ ...base, sources }),
     connectionRoutes({ ...base, connections }),
     connectionSecretRoutes({ permit, connections }),
-    testRoutes({ permit, sourceDryRun, testDestination }),
+    testRoutes({ ...base, sourceDryRun, testDestination }),
     apiKeyRoutes({ permit, apiKeys: createApiKeyService(deps) }),
     auditRoutes(base),
     alertRoutes({ permit, alertService }),

@@ -125,6 +125,10 @@ export const ferryhookError = defineErrors('ferryhook', {
     431,
     'The headers exceed the size limit of an event. Send fewer or shorter headers.',
   ],
+  loop: [
+    508,
+    'The event passed through Ferryhook too often. Check which connections deliver back to a source.',
+  ],
   query_too_long: [
     414,
     'The query string exceeds the size limit of an event. Send the data in the body.',

@@ -38,6 +38,12 @@ export const ferryhookSettings = {
     default: false,
     description: 'Allow destinations with unencrypted http URLs',
   },
+  FERRYHOOK_SHARED_ADDRESS: {
+    type: boolean(),
+    default: false,
+    description:
+      'Allow destinations that have the IP address and port of PUBLIC_URL, such as other sites behind the same proxy',
+  },
   FERRYHOOK_DELIVER: {
     type: boolean(),
     default: true,

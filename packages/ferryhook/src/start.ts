@@ -18,6 +18,7 @@ import { openMailer } from './mail/mailer.ts'
 import { destinationPolicy } from './outbound/destination-url.ts'
 import { createReplayRunner } from './replays/runner.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
+import { createWorkScheduler } from './sandbox/work-scheduler.ts'
 import type { FerryhookNeeds } from './service.ts'
 import { createSealedSecrets } from './signing/sealed-secrets.ts'
 import { createStores } from './stores.ts'
@@ -122,8 +123,9 @@ async function startDelivery(
   const cursors = await openCursors(deps.secrets)
   const stores = createStores({ ...deps, cursors })
   const sealedSecrets = createSealedSecrets(deps.secretBox)
-  const sandbox = createSandbox()
-  const safeFetch = createSafeFetch(destinationPolicy(deps.config))
+  const sandbox = createSandbox(deps)
+  const scheduler = createWorkScheduler()
+  const safeFetch = createSafeFetch(destinationPolicy(deps.config, deps.ownAddresses))
   const channels = createChannels({ ...deps, stores, sealedSecrets, safeFetch, mailer })
   const notifier = createAlertNotifier({ ...deps, stores, channels, startTimer })
   const isCredentialHeader = createCredentialRule(deps.config.FERRYHOOK_EXEMPT_HEADERS)
@@ -133,6 +135,7 @@ async function startDelivery(
     fetcher: safeFetch,
     sandbox,
     isCredentialHeader,
+    scheduler,
     alerts: notifier,
     startTimer,
   })
@@ -143,6 +146,7 @@ async function startDelivery(
     stores,
     sealedSecrets,
     sandbox,
+    scheduler,
     safeFetch,
     mailer,
     channels,

@@ -16,6 +16,7 @@ import { Agent } from 'undici'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { SafeFetchError, type SafeFetchReason, toSafeFetchError } from './safe-fetch/error.ts'
 import { guardedConnector, type Resolve } from './safe-fetch/guarded-connector.ts'
+import { createOwnTargets, type OwnAddresses } from './safe-fetch/own-addresses.ts'
 import { addressPolicy } from './safe-fetch/public-address.ts'
 import { isRedirect, nextHop, type Hop } from './safe-fetch/redirect.ts'
 import { buildRequestHeaders, type RequestHeaders } from './safe-fetch/request-headers.ts'
@@ -31,6 +32,8 @@ export interface SafeFetchOptions {
    */
   allowLocalNames?: boolean
   ports?: PortPolicy
+  /** Addresses of this server, which are refused. */
+  own?: OwnAddresses | undefined
   /** For DNS, connect, TLS, headers and body of all hops together. */
   timeoutMs?: number
   /** A longer body is truncated and the connection closed. */
@@ -89,16 +92,20 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const maxResponseBytes = options.maxResponseBytes ?? 65_536
   const defaults = { 'user-agent': options.userAgent ?? 'Strongroom' }
   const allow = options.allow ?? []
+  const resolve = options.resolve ?? resolveAll
+  const own = options.own && createOwnTargets(options.own, { resolve, clock: options.clock })
   const policy: TargetPolicy = {
     permits: addressPolicy(allow),
     allowHttp: options.allowHttp ?? false,
     allowLocalNames: options.allowLocalNames ?? allow.length > 0,
     ports: options.ports ?? 'web',
+    isOwnName: own?.isOwnName,
   }
   const agent = new Agent({
     connect: guardedConnector({
       permits: policy.permits,
-      resolve: options.resolve ?? resolveAll,
+      resolve,
+      isOwnAddress: own?.isOwnAddress,
       connectTimeoutMs: timeoutMs,
       ca: options.ca,
     }),

@@ -10,6 +10,7 @@ import type { HotRoute } from './http/hot-routes.ts'
 import { publicRoute, requirePermissions } from './http/permissions.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { OwnAddresses } from './safe-fetch/own-addresses.ts'
 import type { ServerSecrets } from './server-secrets.ts'
 import type { Table } from './table.ts'
 
@@ -21,6 +22,8 @@ export interface ServiceDeps {
   secrets: ServerSecrets
   /** The public URL of the server, without a trailing slash. */
   publicUrl: string
+  /** What requests to addresses that users choose must not reach. */
+  ownAddresses?: OwnAddresses
   /** The values of all settings; a service declares those it reads in its `Needs`. */
   config: object
 }

@@ -18,6 +18,7 @@ import type { Metrics } from '@strongroom/kit/metrics'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { mountService, type RunningService, type Service } from '@strongroom/kit/service'
 import { type ServerCapabilities, createServiceDeps } from './service-deps.ts'
+import type { OwnAddresses } from '@strongroom/kit/safe-fetch/own-addresses'
 import { checkWithin } from './health.ts'
 import type { OpenKms } from './kms/open.ts'
 import {
@@ -43,6 +44,8 @@ export interface ServerOptions {
   kms: Omit<OpenKms, 'close'>
   settings: Settings
   publicUrl: string
+  /** Where the server listens. */
+  listeners?: OwnAddresses['listeners']
   log: Log
   clock: Clock
   metrics: Metrics

@@ -56,7 +56,10 @@ export async function runWorkers(options: {
       sweep: { log },
     })
     const publicUrl = publicUrlOf(settings, settings.PORT)
-    const deps = createServiceDeps({ ...options, store, kms, publicUrl, clock, metrics })
+    // The server runs elsewhere, but with the same settings.
+    const listeners = [{ host: settings.HOST, port: settings.PORT }]
+    const on = { ...options, store, kms, publicUrl, listeners, clock, metrics }
+    const deps = createServiceDeps(on)
     const names: string[] = []
     for (const { name, startWorker } of services) {
       if (!startWorker) continue

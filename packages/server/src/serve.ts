@@ -92,6 +92,7 @@ export async function serve(options: {
       kms,
       settings,
       publicUrl: url,
+      listeners: listeners.map(({ host, port }) => ({ host, port })),
       log,
       clock,
       metrics,

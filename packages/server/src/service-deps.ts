@@ -8,17 +8,21 @@ import type { Log } from '@strongroom/kit/log'
 import type { Metrics } from '@strongroom/kit/metrics'
 import type { SecretBox } from '@strongroom/kit/secret-box'
 import { createServerSecrets } from '@strongroom/kit/server-secrets'
-import type { ServiceDeps } from '@strongroom/kit/service'
+import type { OwnAddresses } from '@strongroom/kit/safe-fetch/own-addresses'
+import type { Service, ServiceDeps } from '@strongroom/kit/service'
 import type { Clock } from '@strongroom/platform/clock'
 import type { OpenKms } from './kms/open.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
+import { originOf } from './virtual-hosts.ts'
 
 export function createServiceDeps(on: {
   store: Pick<Store, 'db'>
   kms: Pick<OpenKms, 'key'>
   settings: Settings
+  services: readonly Pick<Service, 'originSetting'>[]
   publicUrl: string
+  listeners?: OwnAddresses['listeners']
   log: Log
   clock: Clock
   metrics: Metrics
@@ -32,11 +36,16 @@ export function createServiceDeps(on: {
     metrics,
     secrets: createServerSecrets({ db, key: kms.key, clock }),
     publicUrl,
+    ownAddresses: { origins: [publicUrl, ...ownOrigins(on)], listeners: on.listeners ?? [] },
     // Parsed together with the settings of every service.
     config: settings as never,
     kmsKey: kms.key,
     secretBox: openSecretBox({ db, clock, kmsKey: kms.key }),
   }
+}
+
+function ownOrigins(on: Parameters<typeof createServiceDeps>[0]): string[] {
+  return on.services.flatMap((service) => originOf(service, on) ?? [])
 }
 
 /** What the server offers beyond `ServiceDeps`; a service names what it needs in its `Needs`. */

@@ -1,5 +1,6 @@
 /** What stops working, and when, after the KMS key was disabled while everything is in use. */
 import { createHmac, randomBytes } from 'node:crypto'
+import { createWorkScheduler } from '@strongroom/ferryhook/sandbox/work-scheduler'
 import { createStores as createFerryhookStores } from '@strongroom/ferryhook/stores'
 import { createSealedSecrets } from '@strongroom/ferryhook/signing/sealed-secrets'
 import { createDestinationCache } from '@strongroom/ferryhook/worker/destination-cache'

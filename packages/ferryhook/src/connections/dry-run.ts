@@ -9,8 +9,8 @@ import type { ReceivedEvent } from '../filters/received-event.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SourceService } from '../sources/service.ts'
 import type { Stores } from '../stores.ts'
-import { applyTransform } from '../transforms/apply.ts'
-import type { ScriptOptions } from '../transforms/javascript.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
+import { applyTransform, type TransformOptions } from '../transforms/apply.ts'
 import type { TransformFailureCode } from '../transforms/result.ts'
 import type { Transform } from '../transforms/transform.ts'
 
@@ -38,9 +38,11 @@ export type DryRunResult = (
 
 export async function dryRun(
   { filter = [], transform, event }: DryRunInput,
-  options: ScriptOptions,
+  options: TransformOptions,
 ): Promise<DryRunResult> {
-  const { matched, reason } = matchFilter(filter, event)
+  const { matched, reason } = await options.scheduler.run(options.owner, (budget) =>
+    matchFilter(filter, event, budget),
+  )
   if (!matched) return { outcome: 'filtered', matched, reason: reason ?? '', console: [] }
   const result = await applyTransform(transform, event, options)
   const { console = [] } = result
@@ -81,9 +83,10 @@ export function createSourceDryRun(deps: {
   stores: Pick<Stores, 'events'>
   sources: Pick<SourceService, 'get'>
   sandbox: Sandbox
+  scheduler: WorkScheduler
   clock: Clock
 }): SourceDryRun {
-  const { stores, sources, sandbox, clock } = deps
+  const { stores, sources, sandbox, scheduler, clock } = deps
 
   async function storedEvent(eventId: string, sourceId: string): Promise<ReceivedEvent> {
     const event = await stores.events.getConsistent(eventId)
@@ -113,6 +116,6 @@ export function createSourceDryRun(deps: {
     const received =
       'eventId' in event ? await storedEvent(event.eventId, sourceId) : sampleEvent(event.sample)
     const owner = principal.user.userId
-    return dryRun({ filter: filters, transform, event: received }, { sandbox, owner })
+    return dryRun({ filter: filters, transform, event: received }, { sandbox, scheduler, owner })
   }
 }

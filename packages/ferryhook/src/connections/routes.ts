@@ -6,7 +6,9 @@ import { withMiddleware } from '@strongroom/kit/http/permissions'
 import { ferryhookError } from '../errors.ts'
 import { Filter } from '../filters/filter.ts'
 import type { Permissions } from '../http/permissions.ts'
+import { createRequestTurn } from '../http/request-turn.ts'
 import { ById, Name, SecretRotation } from '../http/schemas.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { SealedSecrets } from '../signing/sealed-secrets.ts'
 import { Transform } from '../transforms/transform.ts'
 import { ConnectionLimits, CustomHeadersInput, RetryDelays } from './options.ts'
@@ -41,14 +43,19 @@ const MAX_BODY_BYTES = 512 * 1024
 
 export function connectionRoutes(deps: {
   permit: Permissions
+  scheduler: WorkScheduler
   connections: ConnectionService
   sealedSecrets: Pick<SealedSecrets, 'customHeaders'>
 }): OpenAPIHono<AppEnv> {
-  const { permit, connections, sealedSecrets } = deps
+  const { permit, scheduler, connections, sealedSecrets } = deps
   const one = jsonResponse(ConnectionView, 'The connection')
   const denied = errorResponses(ferryhookError, 'unauthorized', 'permission_required')
   const missing = errorResponses(ferryhookError, 'connection_not_found')
-  const large = withMiddleware(permit.write, bodyLimit(MAX_BODY_BYTES))
+  const large = withMiddleware(
+    permit.write,
+    bodyLimit(MAX_BODY_BYTES),
+    createRequestTurn(scheduler),
+  )
 
   const create = createRoute({
     ...large,

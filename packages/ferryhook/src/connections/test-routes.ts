@@ -9,8 +9,10 @@ import { decodeBody } from '../filters/received-event.ts'
 import { Filter } from '../filters/filter.ts'
 import { MAX_BODY_BYTES } from '../events/item.ts'
 import type { DryRunResult, SourceDryRun } from './dry-run.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import { Transform } from '../transforms/transform.ts'
 import type { Permissions } from '../http/permissions.ts'
+import { createRequestTurn } from '../http/request-turn.ts'
 import { ById } from '../http/schemas.ts'
 import type { TestDestination } from './destination-test.ts'
 
@@ -70,14 +72,15 @@ const MAX_REQUEST_BYTES = 1024 * 1024
 
 export function testRoutes(deps: {
   permit: Permissions
+  scheduler: WorkScheduler
   sourceDryRun: SourceDryRun
   testDestination: TestDestination
 }): OpenAPIHono<AppEnv> {
-  const { permit, sourceDryRun, testDestination } = deps
+  const { permit, scheduler, sourceDryRun, testDestination } = deps
   const denied = errorResponses(ferryhookError, 'unauthorized', 'permission_required')
 
   const dryRun = createRoute({
-    ...withMiddleware(permit.read, bodyLimit(MAX_REQUEST_BYTES)),
+    ...withMiddleware(permit.read, bodyLimit(MAX_REQUEST_BYTES), createRequestTurn(scheduler)),
     method: 'post',
     path: '/v1/sources/{id}/dry-run',
     summary: 'Dry-run a filter and a transform',

@@ -42,8 +42,8 @@ export interface CreateEventInput extends Pick<
   body: Uint8Array
   /** Milliseconds since the epoch; defaults to now. */
   receivedAt?: number | undefined
-  /** `signature_failed` is stored for the owner to see. It is neither routed nor deduplicated. */
-  status?: 'received' | 'signature_failed'
+  /** Others than `received` are stored for the owner to see, neither routed nor deduplicated. */
+  status?: 'received' | 'signature_failed' | 'failed'
   /** The provider's id of the event; a second event of the same source with it is a `duplicate`. */
   dedupKey?: string | undefined
   /** Counts the event, unless the owner has reached the limit of the month. */

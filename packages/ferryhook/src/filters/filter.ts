@@ -4,6 +4,7 @@
  */
 import { z } from '@hono/zod-openapi'
 import { Condition, operators, StoredCondition } from './condition.ts'
+import { classUnits } from './pattern.ts'
 
 export type FilterRule =
   | Condition
@@ -15,6 +16,8 @@ export type Filter = readonly FilterRule[]
 const MAX_CONDITIONS = 50
 /** Bounds the recursion of everything that walks a filter. */
 const MAX_GROUP_DEPTH = 5
+/** Unicode classes take long to compile, and a filter is compiled on the event loop. */
+const MAX_CLASS_UNITS = 200
 /** What fits into a connection, in characters of JSON. */
 const MAX_FILTER_LENGTH = 65_536
 
@@ -39,6 +42,7 @@ function filterSchema(condition: typeof Condition) {
     .custom<Filter>((value) => Array.isArray(value), 'Must be a list of conditions')
     .superRefine((filter, context) => {
       let conditions = 0
+      let compileUnits = 0
       // Stops at the first invalid rule, because rejecting a large pattern is expensive.
       if (!filter.every((rule, index) => checkRule(rule, [index], 0))) return
       if (JSON.stringify(filter).length > MAX_FILTER_LENGTH) {
@@ -68,6 +72,13 @@ function filterSchema(condition: typeof Condition) {
         if (conditions > MAX_CONDITIONS) {
           return reject(path, `Is one too many: a filter has at most ${MAX_CONDITIONS} conditions`)
         }
+        compileUnits += classUnitsOf(rule)
+        if (compileUnits > MAX_CLASS_UNITS) {
+          return reject(
+            path,
+            'Uses too many Unicode classes. Use fewer \\p{…}, or narrower ranges.',
+          )
+        }
         const { error } = condition.safeParse(rule)
         for (const issue of error?.issues ?? []) {
           context.addIssue({ ...issue, path: [...path, ...issue.path] })
@@ -80,6 +91,12 @@ function filterSchema(condition: typeof Condition) {
         return false
       }
     })
+}
+
+/** The rule is not validated yet. */
+function classUnitsOf(rule: unknown): number {
+  const { operator, value } = (rule ?? {}) as Partial<Condition>
+  return operator === 'regex' && typeof value === 'string' ? classUnits(value.slice(0, 1_000)) : 0
 }
 
 /** An object with exactly one of these names is treated as a group, whatever its content. */

@@ -31,7 +31,7 @@ export function hasNumber(value: unknown, test: (number: number) => boolean): bo
  * `expected`, which must not be deeper than `MAX_VALUE_DEPTH`; `actual` may have any depth.
  */
 export function jsonEquals(actual: unknown, expected: unknown, budget: Budget): boolean {
-  budget.spend(1)
+  budget.spend(1 + sharedUnits(actual, expected))
   if (typeof actual !== 'object' || typeof expected !== 'object') return actual === expected
   if (actual === null || expected === null) return actual === expected
   if (Array.isArray(actual) || Array.isArray(expected)) {
@@ -39,11 +39,28 @@ export function jsonEquals(actual: unknown, expected: unknown, budget: Budget): 
     if (actual.length !== expected.length) return false
     return expected.every((value, index) => jsonEquals(actual[index], value, budget))
   }
-  const names = Object.keys(actual)
-  budget.spend(names.length)
   const [left, right] = [actual, expected] as [Record<string, unknown>, Record<string, unknown>]
+  const names = Object.keys(right)
   return (
-    names.length === Object.keys(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && jsonEquals(left[name], right[name], budget))
+    memberCount(left) === names.length &&
+    names.every((name) => Object.hasOwn(left, name) && jsonEquals(left[name], right[name], budget))
   )
+}
+
+/** Counting the members of a large object takes long, and conditions ask again and again. */
+const largeObjects = new WeakMap<object, number>()
+const LARGE_OBJECT_MEMBERS = 32
+
+export function memberCount(value: object): number {
+  const known = largeObjects.get(value)
+  if (known !== undefined) return known
+  const { length } = Object.keys(value)
+  if (length >= LARGE_OBJECT_MEMBERS) largeObjects.set(value, length)
+  return length
+}
+
+/** Texts of the same length are compared up to their first difference. */
+function sharedUnits(actual: unknown, expected: unknown): number {
+  if (typeof actual !== 'string' || typeof expected !== 'string') return 0
+  return actual.length === expected.length ? actual.length / 64 : 0
 }

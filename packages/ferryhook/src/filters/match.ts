@@ -27,17 +27,26 @@ const MAX_SHOWN_PATH_LENGTH = 80
 const compiled = new WeakMap<Filter, Check>()
 
 /** `filter` must have passed its schema. It is compiled once for each filter object. */
-export function matchFilter(filter: Filter, event: FilteredEvent): FilterResult {
+export function matchFilter(
+  filter: Filter,
+  event: FilteredEvent,
+  budget: Budget = createBudget(),
+): FilterResult {
+  const outcome = compileFilter(filter)(event, budget)
+  if (outcome.matches) return { matched: true }
+  // A path may contain, or be cut at, half a surrogate pair, which not every store accepts as text.
+  const reason = outcome.reason.slice(0, MAX_REASON_LENGTH).replace(/\p{Surrogate}/gu, '\ufffd')
+  return { matched: false, reason }
+}
+
+/** Called when a connection is read, because its first event should not wait for it. */
+export function compileFilter(filter: Filter): Check {
   let check = compiled.get(filter)
   if (!check) {
     check = all(filter.map((rule, index) => compileRule(rule, `filters[${index}]`)))
     compiled.set(filter, check)
   }
-  const outcome = check(event, createBudget())
-  if (outcome.matches) return { matched: true }
-  // A path may contain, or be cut at, half a surrogate pair, which not every store accepts as text.
-  const reason = outcome.reason.slice(0, MAX_REASON_LENGTH).replace(/\p{Surrogate}/gu, '\ufffd')
-  return { matched: false, reason }
+  return check
 }
 
 function compileRule(rule: FilterRule, at: string): Check {

@@ -89,13 +89,13 @@ function brief(text: string): string {
 }
 
 function isEqual(value: unknown, expected: unknown, isTyped: boolean, budget: Budget): boolean {
-  return jsonEquals(isTyped ? value : convertText(value, expected), expected, budget)
+  return jsonEquals(isTyped ? value : convertText(value, expected, budget), expected, budget)
 }
 
 /** Text in text, or an element in a list. */
 function contains(value: unknown, expected: unknown, isTyped: boolean, budget: Budget): boolean {
   if (typeof value === 'string') {
-    budget.spend(1 + value.length / 64)
+    budget.spend(1 + value.length / 32)
     return typeof expected === 'string' && value.includes(expected)
   }
   return (
@@ -114,18 +114,20 @@ function onText(test: (text: string, budget: Budget) => boolean): ValueTest {
 function ordered(expected: unknown, isMatch: (order: number) => boolean): ValueTest {
   return (value, isTyped, budget) => {
     budget.spend(1)
-    const actual = isTyped ? value : convertText(value, expected)
+    const actual = isTyped ? value : convertText(value, expected, budget)
     if (typeof actual === 'number' && typeof expected === 'number') {
       return isMatch(actual - expected)
     }
     if (typeof actual !== 'string' || typeof expected !== 'string') return false
+    budget.spend(Math.min(actual.length, expected.length) / 64)
     return isMatch(actual < expected ? -1 : actual > expected ? 1 : 0)
   }
 }
 
 /** Text converted to the type of `expected`, if it is the text of such a value. */
-function convertText(value: unknown, expected: unknown): unknown {
+function convertText(value: unknown, expected: unknown, budget: Budget): unknown {
   if (typeof value !== 'string') return value
+  budget.spend(value.length / 16)
   if (typeof expected === 'number' && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value)) {
     return Number(value)
   }

@@ -4,7 +4,8 @@
  * and `$method` select from the request.
  */
 import type { Budget } from './budget.ts'
-import { contentOf, type FilteredEvent, parseQuery } from './received-event.ts'
+import { memberCount } from './json.ts'
+import { contentOf, type FilteredEvent, headerValues, queryValues } from './received-event.ts'
 
 /** Selects every element of a list, or every value of an object. */
 export const wildcard = Symbol('wildcard')
@@ -97,14 +98,14 @@ export function select(
   budget: Budget,
 ): Selection | undefined {
   if (path.within === 'body') {
-    const content = contentOf(event)
+    const content = contentOf(event, budget)
     if (!content) return undefined
     return { values: walk(content.value, path.steps, budget), isTyped: content.isTyped }
   }
   if (path.within === 'method') return { values: [event.method], isTyped: false }
-  const name = String(path.steps[0])
-  const values =
-    path.within === 'headers' ? headerValues(event.headers, name) : queryValues(event.query, name)
+  const valuesOf = path.within === 'headers' ? headerValues : queryValues
+  const values = valuesOf(event, String(path.steps[0]), budget)
+  budget.spend(1 + values.length)
   return { values, isTyped: false }
 }
 
@@ -113,21 +114,33 @@ function walk(root: unknown, steps: readonly Step[], budget: Budget): unknown[] 
   let found = [root]
   for (const step of steps) {
     budget.spend(1 + found.length)
-    found = found.flatMap((value) => childrenAt(value, step))
+    const next: unknown[] = []
+    for (const value of found) addChildren(next, value, step, budget)
+    found = next
   }
-  budget.spend(found.length)
   return found
 }
 
-function childrenAt(value: unknown, step: Step): unknown[] {
-  if (typeof value !== 'object' || value === null) return []
-  if (step === wildcard) return Object.values(value)
+/** Large objects are stored as hash tables, which take longer to walk than lists. */
+const UNITS_PER_MEMBER = 4
+
+function addChildren(next: unknown[], value: unknown, step: Step, budget: Budget): void {
+  if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
+    if (step === wildcard) {
+      budget.spend(value.length / 2)
+      for (const element of value as unknown[]) next.push(element)
+      return
+    }
     const index = indexIn(value, step)
-    return index === undefined ? [] : [value[index]]
+    if (index !== undefined) next.push(value[index])
+    return
   }
-  const name = String(step)
-  return Object.hasOwn(value, name) ? [(value as Record<string, unknown>)[name]] : []
+  const members = value as Record<string, unknown>
+  if (step === wildcard) {
+    budget.spend(UNITS_PER_MEMBER * memberCount(members))
+    for (const member of Object.values(members)) next.push(member)
+  } else if (Object.hasOwn(members, String(step))) next.push(members[String(step)])
 }
 
 /** The index of an existing element; a negative step counts from the end. */
@@ -135,16 +148,4 @@ export function indexIn(elements: readonly unknown[], step: string | number): nu
   const index = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : NaN
   const at = index < 0 ? elements.length + index : index
   return at in elements ? at : undefined
-}
-
-function headerValues(headers: FilteredEvent['headers'], name: string): string[] {
-  const wanted = name.toLowerCase()
-  return Object.entries(headers)
-    .filter(([header]) => header.toLowerCase() === wanted)
-    .flatMap(([, value]) => value)
-}
-
-function queryValues(query: string | undefined, name: string): string[] {
-  const values = parseQuery(query)
-  return Object.hasOwn(values, name) ? [values[name] ?? []].flat() : []
 }

@@ -20,11 +20,12 @@ import { COMMIT_DEADLINE_MS, type CreateEventInput } from '../events/event-inser
 import { type Plan, planLimits } from '../plans.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
 import { activeSecrets } from '../signing/secret-list.ts'
+import { hopsOf, MAX_HOPS } from '../outbound/hops.ts'
 import type { Source } from '../sources/item.ts'
 import type { Stores } from '../stores.ts'
 import { dedupKeyOf } from '../verification/dedup-key.ts'
 import { answerHandshake } from '../verification/handshake.ts'
-import type { PayPalCertificates } from '../verification/paypal-certificates.ts'
+import type { PayPalCertificatesOf } from '../verification/paypal-certificates.ts'
 import type { FailureReason } from '../verification/scheme.ts'
 import { verifySignature } from '../verification/schemes.ts'
 import type { SignedRequest } from '../verification/signed-request.ts'
@@ -34,7 +35,7 @@ import { parseHeaders, type ParsedHeaders } from './headers.ts'
 import {
   createMinuteLimit,
   createMonthLimit,
-  createUnverifiedCap,
+  createRejectedCap,
   type EventLimits,
 } from './limits.ts'
 import { createIngestMetrics } from './metrics.ts'
@@ -52,7 +53,7 @@ export interface IngestOptions {
   metrics: Metrics
   /** Defaults to the limits of the plans. */
   limits?: Readonly<Record<Plan, EventLimits>>
-  payPalCertificates?: PayPalCertificates | undefined
+  payPalCertificates?: PayPalCertificatesOf | undefined
   /** Defaults to the rules without exemptions of the operator. */
   isCredentialHeader?: IsCredentialHeader
   alerts?: Alerts
@@ -86,7 +87,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const sources = createSourceCache({ clock, load: (id) => loadSource(id, stores, secretsOf) })
   const minuteLimit = createMinuteLimit(clock)
   const monthLimit = createMonthLimit(clock)
-  const unverifiedCap = createUnverifiedCap(clock)
+  const rejectedCap = createRejectedCap(clock)
   const counters = createIngestCounters({ ...options, store: stores.ingestCounters, log })
   const countOutcome = createIngestMetrics(options.metrics)
   const withDeadline = createDeadline({ clock, startTimer, maxMs: COMMIT_DEADLINE_MS })
@@ -118,18 +119,19 @@ export function createIngest(options: IngestOptions): Ingest {
       countOutcome('handshake')
       return handshake
     }
+    if (hopsOf(headers.joined) > MAX_HOPS) throw await rejectLoop(event)
     event.dedupKey = dedupKeyOf(source, signed)
     return store(cached, event)
   }
 
   /** Undefined if the signature is valid, or the source does not verify signatures. */
   async function verificationFailure(
-    { scheme }: CachedSource,
+    { source, scheme }: CachedSource,
     request: SignedRequest,
     secrets: readonly string[],
   ): Promise<FailureReason | undefined> {
     if (!scheme) return undefined
-    const { payPalCertificates } = options
+    const payPalCertificates = options.payPalCertificates?.(source.sourceId)
     const now = clock.now()
     const result = await verifySignature({ scheme, request, secrets, now, payPalCertificates })
     return result.ok ? undefined : result.reason
@@ -144,10 +146,19 @@ export function createIngest(options: IngestOptions): Ingest {
     // The signature may be valid, so the sender should retry.
     if (reason === 'certificate_unavailable') return unavailable(new Error(reason))
     countOutcome('unverified')
-    if (unverifiedCap.take(event.sourceId, event.body.byteLength)) {
+    if (rejectedCap.take(event.sourceId, event.body.byteLength)) {
       await stores.events.createUnchecked({ ...event, status: 'signature_failed', reason })
     } else counters.add(source, 'unverified')
     return ferryhookError('signature_failed')
+  }
+
+  /** Stores a limited number of them, like events with an invalid signature. */
+  async function rejectLoop(event: CreateEventInput): Promise<ApiError> {
+    countOutcome('looped')
+    if (rejectedCap.take(event.sourceId, event.body.byteLength)) {
+      await stores.events.createUnchecked({ ...event, status: 'failed', reason: 'loop' })
+    }
+    return ferryhookError('loop')
   }
 
   async function store(cached: CachedSource, input: CreateEventInput): Promise<HttpResponse> {

@@ -110,14 +110,14 @@ export function createMonthLimit(clock: Clock) {
   }
 }
 
-const MAX_UNVERIFIED_EVENTS = 60
-const MAX_UNVERIFIED_BYTES = 2_097_152
+const MAX_REJECTED_EVENTS = 60
+const MAX_REJECTED_BYTES = 2_097_152
 
 /**
- * Limits how many events with an invalid signature are stored for a source in an hour: enough to
- * find the cause, but not everything that anyone who knows the address may send.
+ * Limits how many rejected events, with an invalid signature or in a loop, are stored for a source in
+ * an hour: enough to find the cause, but not everything that anyone who knows the address may send.
  */
-export function createUnverifiedCap(clock: Clock) {
+export function createRejectedCap(clock: Clock) {
   let hour = 0
   let stored = new Map<string, { events: number; bytes: number }>()
 
@@ -130,8 +130,8 @@ export function createUnverifiedCap(clock: Clock) {
         stored = new Map()
       }
       const before = stored.get(sourceId) ?? { events: 0, bytes: 0 }
-      if (before.events >= MAX_UNVERIFIED_EVENTS) return false
-      if (before.bytes + bytes > MAX_UNVERIFIED_BYTES) return false
+      if (before.events >= MAX_REJECTED_EVENTS) return false
+      if (before.bytes + bytes > MAX_REJECTED_BYTES) return false
       stored.set(sourceId, { events: before.events + 1, bytes: before.bytes + bytes })
       return true
     },

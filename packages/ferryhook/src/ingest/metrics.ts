@@ -1,6 +1,12 @@
 import { Counter, type Metrics } from '@strongroom/kit/metrics'
 
-export type IngestOutcome = 'received' | 'duplicate' | 'unverified' | 'limited' | 'handshake'
+export type IngestOutcome =
+  | 'received'
+  | 'duplicate'
+  | 'unverified'
+  | 'looped'
+  | 'limited'
+  | 'handshake'
 
 /** Counts the outcomes of requests to sources, without naming a source. */
 export function createIngestMetrics({ registry }: Metrics): (outcome: IngestOutcome) => void {

@@ -63,6 +63,7 @@ function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
           'month_limit',
           'headers_too_large',
           'query_too_long',
+          'loop',
         ),
       },
     })

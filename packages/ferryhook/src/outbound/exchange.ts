@@ -10,6 +10,8 @@ export type SendOutcome =
   | 'delivered'
   | 'http_error'
   | 'gone'
+  /** The event passed through Ferryhook too often. */
+  | 'loop'
   | SafeFetchReason
   | 'transform'
   | 'signing'
@@ -17,6 +19,7 @@ export type SendOutcome =
 /** Another attempt would fail in the same way until the URL or the headers are changed. */
 export const permanentFailures: ReadonlySet<SendOutcome> = new Set([
   'blocked_address',
+  'loop',
   'invalid_url',
   'invalid_request',
 ])
@@ -62,6 +65,7 @@ export async function sendWebhook(
 /** Redirects are not followed, so they are failures. */
 function outcomeOfStatus(status: number): SendOutcome {
   if (status >= 200 && status < 300) return 'delivered'
+  if (status === 508) return 'loop'
   return status === 410 ? 'gone' : 'http_error'
 }
 

@@ -5,6 +5,7 @@ export interface FairQueue<T> {
   add(owner: string, item: T): boolean
   /** The next item of an owner for whom `canRun` is true. */
   take(canRun: (owner: string) => boolean): T | undefined
+  takeAllOf(owner: string): T[]
   takeAll(): T[]
 }
 
@@ -38,6 +39,13 @@ export function createFairQueue<T>(limits: QueueLimits): FairQueue<T> {
         return item
       }
       return undefined
+    },
+
+    takeAllOf(owner) {
+      const items = owners.get(owner) ?? []
+      owners.delete(owner)
+      total -= items.length
+      return items
     },
 
     takeAll() {

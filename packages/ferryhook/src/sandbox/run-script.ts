@@ -8,7 +8,7 @@ import type { ScriptResult, ScriptFailure, ScriptJob, ScriptOutcome } from './sa
  * The engine calls the interrupt handler every ten thousand steps. Steps are counted rather than
  * timed, so that a script does not fail because the machine is busy.
  */
-const MAX_INTERRUPTS = 1_000
+const MAX_INTERRUPTS = 500
 /** Chained promises do not always count as steps. */
 const MAX_PENDING_JOBS = 100_000
 /** The engine counts its own stack and fails with `stack overflow` long before that of the thread. */

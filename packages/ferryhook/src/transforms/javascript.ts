@@ -7,8 +7,10 @@
 import { isJsonDeeperThan } from '@strongroom/platform/json-depth'
 import * as z from 'zod'
 import { MAX_BODY_BYTES } from '../events/item.ts'
+import { parseUnits } from '../filters/budget.ts'
 import { decodeBody, parseJson, parseQuery, type ReceivedEvent } from '../filters/received-event.ts'
 import type { Sandbox, ScriptEvent } from '../sandbox/sandbox.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { ThreadFailure } from '../sandbox/thread-pool.ts'
 import {
   type TransformFailure,
@@ -26,9 +28,13 @@ export interface ScriptOptions {
 export async function runJavascript(
   code: string,
   event: ReceivedEvent,
-  { sandbox, owner }: ScriptOptions,
+  { sandbox, owner, scheduler }: ScriptOptions & { scheduler: WorkScheduler },
 ): Promise<TransformResult> {
-  const input = toScriptEvent(event)
+  const input = await scheduler.run(owner, (budget) => {
+    // Decoding, parsing, measuring the depth and copying to the thread.
+    budget.spend(2 * parseUnits(event.body.byteLength))
+    return toScriptEvent(event)
+  })
   if ('kind' in input) return input
   const run = await sandbox.run({ code, event: input, owner })
   if (run.kind === 'failed') return transformFailure(...threadFailures[run.failure])
@@ -61,6 +67,10 @@ const threadFailures: Record<ThreadFailure, [TransformFailureCode, string]> = {
   unresponsive: ['unresponsive', 'The transform did not finish and was stopped'],
   crashed: ['crashed', 'The transform crashed the script engine'],
   overloaded: ['overloaded', 'Too many transforms are waiting. Try again later.'],
+  backed_off: [
+    'overloaded',
+    'A transform of this account did not finish and was stopped. Correct it, and try again in a few minutes.',
+  ],
   closed: ['overloaded', 'The server is shutting down. Try again later.'],
 }
 

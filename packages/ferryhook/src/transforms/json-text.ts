@@ -4,11 +4,15 @@
  * recurses, so the text may be nested to any depth. It must be valid JSON.
  */
 
-/** The members of an object; undefined for other values. The last of two equal names counts. */
-export function membersOf(text: string): Map<string, string> | undefined {
+/**
+ * The members of an object; undefined for other values. The last of two equal names counts.
+ * `onPart` is called before each part and may throw.
+ */
+export function membersOf(text: string, onPart: () => void): Map<string, string> | undefined {
   if (!text.startsWith('{')) return undefined
   const members = new Map<string, string>()
   for (let at = afterSpace(text, 1); text[at] !== '}'; at = nextPart(text, at)) {
+    onPart()
     const endOfName = endOfString(text, at)
     const name = JSON.parse(text.slice(at, endOfName)) as string
     const start = afterSpace(text, afterSpace(text, endOfName) + 1)
@@ -18,11 +22,12 @@ export function membersOf(text: string): Map<string, string> | undefined {
   return members
 }
 
-/** The elements of a list; undefined for other values. */
-export function elementsOf(text: string): string[] | undefined {
+/** The elements of a list; undefined for other values. `onPart` as above. */
+export function elementsOf(text: string, onPart: () => void): string[] | undefined {
   if (!text.startsWith('[')) return undefined
   const elements: string[] = []
   for (let at = afterSpace(text, 1); text[at] !== ']'; at = nextPart(text, at)) {
+    onPart()
     const start = at
     at = endOfValue(text, start)
     elements.push(text.slice(start, at))
@@ -38,7 +43,9 @@ function nextPart(text: string, at: number): number {
 
 const SPACE = /[ \t\n\r]*/y
 const SCALAR = /[^\s,\]}]+/y
-const BRACKET_OR_QUOTE = /["[\]{}]/g
+const QUOTE = 0x22
+const OPENING = 0x7b
+const CLOSING = 0x7d
 
 function afterSpace(text: string, at: number): number {
   SPACE.lastIndex = at
@@ -59,11 +66,15 @@ function endOfContainer(text: string, start: number): number {
   let depth = 0
   let at = start
   do {
-    BRACKET_OR_QUOTE.lastIndex = at
-    const found = BRACKET_OR_QUOTE.exec(text)?.[0]
-    at = BRACKET_OR_QUOTE.lastIndex
-    if (found === '"') at = endOfString(text, at - 1)
-    else depth += found === '{' || found === '[' ? 1 : -1
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(text, at)
+    else {
+      // Brackets and braces differ only in this bit.
+      const bracket = code | 0x20
+      if (bracket === OPENING) depth += 1
+      else if (bracket === CLOSING) depth -= 1
+      at += 1
+    }
   } while (depth > 0)
   return at
 }

@@ -9,6 +9,7 @@ import { type SendResult, sendWebhook } from '../outbound/exchange.ts'
 import type { IsCredentialHeader } from '../events/credential-headers.ts'
 import { type DeliveryTask, isReplay, type LeasedTask } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { Stores } from '../stores.ts'
 import type { WorkerConfig } from './config.ts'
 import type { HealthTracker } from './connection-health.ts'
@@ -29,6 +30,7 @@ export interface DelivererDeps {
   fetcher: SafeFetch
   sandbox: Sandbox
   isCredentialHeader: IsCredentialHeader
+  scheduler: WorkScheduler
   random: () => number
   health: HealthTracker
   alerts: Alerts
@@ -46,7 +48,8 @@ const WRITE_RETRY_MS = 250
 export type Deliverer = ReturnType<typeof createDeliverer>
 
 export function createDeliverer(deps: DelivererDeps) {
-  const { stores, clock, startTimer, health, alerts, metrics, missingEvents, config } = deps
+  const { stores, clock, startTimer, scheduler, health, alerts, metrics, missingEvents } = deps
+  const { config } = deps
 
   async function write(
     task: DeliveryTask,
@@ -146,7 +149,11 @@ export function createDeliverer(deps: DelivererDeps) {
       }
       // Routed deliveries were filtered by the router; replayed ones were not.
       const isUnfiltered = isReplay(task) && task.attemptNumber === 1
-      const filtered = isUnfiltered ? destination.filteredFor(received) : undefined
+      const filtered = isUnfiltered
+        ? await scheduler.run(destination.connection.userId, (budget) =>
+            destination.filteredFor(received, budget),
+          )
+        : undefined
       if (filtered !== undefined) {
         await conclude(task, { state: 'filtered', reason: filtered }, destination, loaded)
         return 'unknown'

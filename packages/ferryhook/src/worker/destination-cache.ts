@@ -6,7 +6,13 @@ import { type Clock, isRecent } from '@strongroom/platform/clock'
 import type { Stores } from '../stores.ts'
 import type { Connection } from '../connections/item.ts'
 import type { Source } from '../sources/item.ts'
-import { type Destination, destinationOf, type OpenSecrets } from './destination.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
+import {
+  type Destination,
+  destinationOf,
+  type OpenSecrets,
+  preparationUnits,
+} from './destination.ts'
 import type { WorkerConfig } from './config.ts'
 
 export interface SourceDestinations {
@@ -37,26 +43,38 @@ export function createDestinationCache({
   stores,
   clock,
   open,
+  scheduler,
   config: { cacheMs, concurrency },
 }: {
   stores: Pick<Stores, 'connections' | 'sources'>
   clock: Clock
   open: OpenSecrets
+  scheduler: WorkScheduler
   config: Pick<WorkerConfig, 'cacheMs' | 'concurrency'>
 }): DestinationCache {
   const bySource = new Map<string, Cached<SourceDestinations>>()
   const byId = new Map<string, Cached<Destination | null>>()
   const prepared = new Map<string, { destination: Destination; usedAt: number }>()
 
-  function prepare(connection: Connection): Destination {
+  async function prepare(connection: Connection): Promise<Destination> {
     const { connectionId, rev } = connection
     const before = prepared.get(connectionId)?.destination
-    const destination =
-      before?.connection.rev === rev
-        ? before
-        : destinationOf(connection, { open, concurrency, clock })
+    const destination = before?.connection.rev === rev ? before : await parse(connection)
     prepared.set(connectionId, { destination, usedAt: clock.now() })
     return destination
+  }
+
+  function parse(connection: Connection): Promise<Destination> {
+    return scheduler.run(connection.userId, (budget) => {
+      budget.spend(preparationUnits(connection))
+      return destinationOf(connection, { open, concurrency, clock })
+    })
+  }
+
+  async function prepareAll(connections: readonly Connection[]): Promise<Destination[]> {
+    const destinations: Destination[] = []
+    for (const connection of connections) destinations.push(await prepare(connection))
+    return destinations
   }
 
   function cache<T>(map: Map<string, Cached<T>>, id: string, read: () => Promise<T>) {
@@ -76,7 +94,7 @@ export function createDestinationCache({
           stores.sources.getOwned(sourceId, userId),
           stores.connections.listBySource(sourceId),
         ])
-        return { source, destinations: source ? connections.map(prepare) : [] }
+        return { source, destinations: source ? await prepareAll(connections) : [] }
       }),
 
     async get({ connectionId, sourceId }) {

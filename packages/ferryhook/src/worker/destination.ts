@@ -3,8 +3,9 @@ import { cacheSecret } from '@strongroom/kit/key-cache'
 import type { Clock } from '@strongroom/platform/clock'
 import type { Connection } from '../connections/item.ts'
 import { limitsOf } from '../connections/options.ts'
+import type { Budget } from '../filters/budget.ts'
 import { type Filter, StoredFilter } from '../filters/filter.ts'
-import { matchFilter } from '../filters/match.ts'
+import { compileFilter, matchFilter } from '../filters/match.ts'
 import type { FilteredEvent } from '../filters/received-event.ts'
 import type { HeaderFields } from '../outbound/headers.ts'
 import type { SealedSecrets } from '../signing/sealed-secrets.ts'
@@ -20,7 +21,7 @@ export interface Destination {
   schedule: readonly number[]
   limits: DestinationLimits
   /** Why the event is filtered; undefined if it is not. */
-  filteredFor(event: FilteredEvent): string | undefined
+  filteredFor(event: FilteredEvent, budget: Budget): string | undefined
   transform: Transform | 'invalid' | undefined
   /** The secrets that are active at this time, in milliseconds since the epoch. */
   secrets(now: number): Promise<string[]>
@@ -39,10 +40,10 @@ export function destinationOf(
     connection,
     schedule: retryScheduleOf(connection),
     limits: { ...limits, concurrency: limits.concurrency ?? concurrency },
-    filteredFor(event) {
+    filteredFor(event, budget) {
       if (filter === undefined) return undefined
       if (filter === 'invalid') return 'The filter is invalid. Save it again.'
-      const { matched, reason = 'The filter does not match' } = matchFilter(filter, event)
+      const { matched, reason = 'The filter does not match' } = matchFilter(filter, event, budget)
       return matched ? undefined : reason
     },
     transform: parseTransform(connection),
@@ -54,11 +55,18 @@ export function destinationOf(
 function parseFilter({ filters }: Connection): Filter | 'invalid' | undefined {
   if (filters === undefined) return undefined
   const { data } = StoredFilter.safeParse(JSON.parse(filters))
-  return data ?? 'invalid'
+  if (!data) return 'invalid'
+  compileFilter(data)
+  return data
 }
 
 function parseTransform({ transform }: Connection): Transform | 'invalid' | undefined {
   if (transform === undefined) return undefined
   const { data } = Transform.safeParse(JSON.parse(transform))
   return data ?? 'invalid'
+}
+
+/** What it costs to parse a connection and compile its filter. */
+export function preparationUnits({ filters = '', transform = '' }: Connection): number {
+  return filters.length * 2 + transform.length
 }

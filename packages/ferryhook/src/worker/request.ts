@@ -7,11 +7,13 @@ import type { IsCredentialHeader } from '../events/credential-headers.ts'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import { type DeliveryTask, isReplay } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import { signatureHeaders } from '../signing/signature.ts'
 import { applyTransform } from '../transforms/apply.ts'
 import type { Destination } from './destination.ts'
 import type { SendResult } from '../outbound/exchange.ts'
 import { forwardedHeaders, type HeaderFields, mergeHeaders } from '../outbound/headers.ts'
+import { HOPS_HEADER, hopsOf } from '../outbound/hops.ts'
 
 export type Prepared =
   | { kind: 'ready'; request: SafeFetchRequest }
@@ -32,12 +34,14 @@ export async function prepareRequest(
   task: Pick<DeliveryTask, 'attemptNumber' | 'run' | 'replayId'>,
   {
     sandbox,
+    scheduler,
     clock,
     attemptTimeoutMs,
     isCredentialHeader,
     log,
   }: {
     sandbox: Sandbox
+    scheduler: WorkScheduler
     clock: Clock
     attemptTimeoutMs: number
     isCredentialHeader: IsCredentialHeader
@@ -64,7 +68,11 @@ export async function prepareRequest(
   if (transform === 'invalid') {
     return failed('transform', 'invalid_code: The transform is invalid. Save it again.', true)
   }
-  const transformed = await applyTransform(transform, event, { sandbox, owner: connection.userId })
+  const transformed = await applyTransform(transform, event, {
+    sandbox,
+    scheduler,
+    owner: connection.userId,
+  })
   if (transformed.kind === 'dropped') return { kind: 'dropped', reason: transformed.reason }
   if (transformed.kind === 'failed') {
     const { code, message, isTransient } = transformed
@@ -93,6 +101,7 @@ export async function prepareRequest(
     transformed.headers ?? {},
     opened.custom,
     { 'x-ferryhook-attempt': String(task.attemptNumber) },
+    { [HOPS_HEADER]: String(hopsOf(event.headers) + 1) },
     isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
     { ...signatureHeaders({ eventId: event.id, body, secrets: opened.secrets, now }) },
   )

@@ -4,6 +4,7 @@ import type { RouteTarget } from '../deliveries/routing.ts'
 import type { Event } from '../events/item.ts'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import { isLeased, type LeasedTask, type RouteTask } from '../queue/tasks.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { Stores } from '../stores.ts'
 import type { WorkerConfig } from './config.ts'
 import type { DestinationCache } from './destination-cache.ts'
@@ -16,6 +17,7 @@ import type { MissingEvents } from './missing-events.ts'
 export interface RouterDeps {
   stores: Pick<Stores, 'events' | 'routing' | 'metering'>
   clock: Clock
+  scheduler: WorkScheduler
   destinations: DestinationCache
   metrics: WorkerMetrics
   missingEvents: MissingEvents
@@ -31,7 +33,7 @@ export interface RoutedDelivery {
 export type Router = ReturnType<typeof createRouter>
 
 export function createRouter(deps: RouterDeps) {
-  const { stores, clock, destinations, metrics, missingEvents, config } = deps
+  const { stores, clock, scheduler, destinations, metrics, missingEvents, config } = deps
   /** When the metering of a source was scheduled, and for how long that is enough. */
   const scheduled = new Map<string, { at: number; forMs: number }>()
 
@@ -50,15 +52,21 @@ export function createRouter(deps: RouterDeps) {
     }
   }
 
-  function toTarget(
+  async function toTarget(
     destination: Destination,
     { receivedAt }: Event,
     received: ReceivedEvent | null,
-  ): RouteTarget {
-    const [delay = 0] = destination.schedule
+  ): Promise<RouteTarget> {
+    const { connection, schedule } = destination
+    const [delay = 0] = schedule
     return {
-      connectionId: destination.connection.connectionId,
-      filtered: received ? destination.filteredFor(received) : undefined,
+      connectionId: connection.connectionId,
+      filtered:
+        received && connection.filters !== undefined
+          ? await scheduler.run(connection.userId, (budget) =>
+              destination.filteredFor(received, budget),
+            )
+          : undefined,
       ...(delay > 0 && { dueAt: Math.round(receivedAt + delay * 1000) }),
     }
   }
@@ -82,7 +90,8 @@ export function createRouter(deps: RouterDeps) {
       )
       // Only filters need the body now, and it may be large.
       const received = hasFilter ? await loaded.received() : null
-      const targets = found.destinations.map((each) => toTarget(each, event, received))
+      const targets: RouteTarget[] = []
+      for (const each of found.destinations) targets.push(await toTarget(each, event, received))
       const filtered = targets.filter((target) => target.filtered !== undefined).length
       const leaseUntil = clock.now() + config.attemptTimeoutMs + config.leaseGraceMs
       const unrouted = found.source ? 'no_connections' : 'source_deleted'

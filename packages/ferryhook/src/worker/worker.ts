@@ -11,6 +11,7 @@ import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import { createCredentialRule, type IsCredentialHeader } from '../events/credential-headers.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
 import type { Stores } from '../stores.ts'
 import { defaultConfig, type WorkerConfig } from './config.ts'
@@ -36,6 +37,7 @@ export interface WorkerOptions {
   sandbox: Sandbox
   /** Defaults to the rules without exemptions of the operator. */
   isCredentialHeader?: IsCredentialHeader
+  scheduler: WorkScheduler
   alerts?: Alerts
   log: Log
   metrics: Metrics
@@ -57,7 +59,7 @@ export interface DeliveryWorker {
 
 export function createWorker(options: WorkerOptions): DeliveryWorker {
   const { stores, clock, startTimer = systemTimer, log, random = Math.random } = options
-  const { fetcher, sandbox, alerts = noAlerts } = options
+  const { fetcher, sandbox, scheduler, alerts = noAlerts } = options
   const { isCredentialHeader = createCredentialRule() } = options
   const config = { ...defaultConfig, ...options.workerConfig }
   const secrets = createSealedSecrets(options.secretBox)
@@ -65,7 +67,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   const metrics = createWorkerMetrics(options.metrics, () => dispatcher.queues.inFlight)
   const missingEvents = createMissingEvents({ clock, log, metrics })
   const keyOutageLog = createKeyOutageLog({ clock, log })
-  const destinations = createDestinationCache({ stores, clock, open: secrets, config })
+  const destinations = createDestinationCache({ stores, clock, open: secrets, scheduler, config })
   const health = createHealthTracker({
     stores,
     clock,
@@ -75,7 +77,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
     onOutdated: ({ sourceId }) => destinations.invalidate(sourceId),
   })
   const shared = { stores, clock, startTimer, destinations, health, config, alerts, metrics, log }
-  const parts = { ...shared, missingEvents, keyOutageLog }
+  const parts = { ...shared, scheduler, missingEvents, keyOutageLog }
   const router = createRouter(parts)
   const dispatcher = createDispatcher({
     ...parts,

@@ -2,11 +2,13 @@ import { afterAll, expect, test } from 'vitest'
 import type { ReceivedEvent } from '../../src/filters/received-event.ts'
 import { Filter } from '../../src/filters/filter.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { createWorkScheduler } from '../../src/sandbox/work-scheduler.ts'
 import { type DryRunResult, dryRun } from '../../src/connections/dry-run.ts'
 import { Transform } from '../../src/transforms/transform.ts'
 import { received } from '../support/received-events.ts'
 
 const sandbox = createSandbox()
+const scheduler = createWorkScheduler()
 afterAll(() => sandbox.close())
 
 const event = received({ type: 'a' })
@@ -20,7 +22,7 @@ function tried(
   transform?: Transform,
   { on = event, by = filter }: { on?: ReceivedEvent; by?: Filter } = {},
 ): Promise<DryRunResult> {
-  return dryRun({ filter: by, transform, event: on }, { sandbox, owner: 'usr_1' })
+  return dryRun({ filter: by, transform, event: on }, { sandbox, scheduler, owner: 'usr_1' })
 }
 
 test('a dry run reports an event that does not match as filtered, with the reason', async () => {
@@ -34,7 +36,7 @@ test('a dry run reports an event that does not match as filtered, with the reaso
 
 test('without a filter and a transform an event is delivered unchanged', async () => {
   const { body } = event
-  expect(await dryRun({ event }, { sandbox, owner: 'usr_1' })).toEqual({
+  expect(await dryRun({ event }, { sandbox, scheduler, owner: 'usr_1' })).toEqual({
     outcome: 'delivered',
     matched: true,
     body,

@@ -51,6 +51,20 @@ describe.each(serviceStores())('dry runs and destination tests on $name', (store
     expect((await dryRun({ filters: byHeader, sample })).body.outcome).toBe('filtered')
   })
 
+  test('large dry runs in parallel take turns, and each gets its own result', async () => {
+    const rules = Array.from({ length: 100 }, (_, index) => ({ from: '$[*]', to: `a${index}` }))
+    const transform = { type: 'field_map', rules }
+    const runs = [100, 65_000, 131_000].map((count) =>
+      dryRun({ transform, sample: { body: `[${'1,'.repeat(count)}1]` } }),
+    )
+    const results = await Promise.all(runs)
+    expect(results.map(({ status, body }) => [status, body.outcome, body.error?.code])).toEqual([
+      [200, 'delivered', undefined],
+      [200, 'failed', 'time_limit'],
+      [200, 'failed', 'time_limit'],
+    ])
+  })
+
   test('a dry run shows the result, console output, drop or failure of a script', async () => {
     const script = (code: string) =>
       dryRun({ transform: { type: 'javascript', code }, sample }).then(({ body }) => body)

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_BODY_BYTES } from '../../src/events/item.ts'
+import { createBudget } from '../../src/filters/budget.ts'
+import { Filter } from '../../src/filters/filter.ts'
+import { matchFilter } from '../../src/filters/match.ts'
+import type { ReceivedEvent } from '../../src/filters/received-event.ts'
 import { holds, match, received } from '../support/received-events.ts'
 
 test('wildcards walk a document of 256 KB', () => {
@@ -35,12 +39,11 @@ describe('a regular expression', () => {
   })
 })
 
-test('many comparisons with a large object exceed the budget', () => {
+test('a large object is counted once, and not again for each comparison', () => {
   const names = Array.from({ length: 20_000 }, (_, index) => [`n${index}`, 1])
   const value = Array.from({ length: 100 }, (_, index) => ({ a: index }))
-  const rule = { not: { path: '$', operator: 'in', value } }
-  const { reason } = match([rule], received(Object.fromEntries(names)))
-  expect(reason).toMatch(/takes too long/)
+  const rules = Array.from({ length: 50 }, () => ({ not: { path: '$', operator: 'in', value } }))
+  expect(match(rules, received(Object.fromEntries(names))).matched).toBe(true)
 })
 
 test('many comparisons of many values exceed the budget', () => {
@@ -49,6 +52,43 @@ test('many comparisons of many values exceed the budget', () => {
   const rule = { path: '$[*]', operator: 'in', value }
   const rules = Array.from({ length: 50 }, () => ({ not: rule }))
   expect(match(rules, event).reason).toMatch(/takes too long/)
+})
+
+describe('the budget is charged before the work', () => {
+  const ones = () => received(`[${'1,'.repeat(131_000)}1]`)
+  const spentBy = (rules: object[], event: ReceivedEvent) => {
+    const budget = createBudget()
+    matchFilter(Filter.parse(rules), event, budget)
+    return budget.spent
+  }
+  const fifty = (condition: object) => Array.from({ length: 50 }, () => ({ not: condition }))
+
+  test('so that conditions after the last that fits expand nothing', () => {
+    const rules = fifty({ path: '$[*]', operator: 'not_exists' })
+    const fits = rules.slice(0, 6)
+    // Each of them spends two units to find out.
+    expect(spentBy(rules, ones()) - spentBy(fits, ones())).toBeLessThanOrEqual(88)
+    expect(match(rules, ones()).reason).toMatch(/takes too long/)
+  })
+
+  test('and a query string and headers are parsed once for all conditions', () => {
+    const query = 'a&'.repeat(4_096)
+    const names = Array.from({ length: 1_000 }, (_, index) => [`h${index}`, ''])
+    const headers = Object.fromEntries(names) as Record<string, string>
+    for (const path of ['$query.x', '$headers.x']) {
+      const one = spentBy([{ path, operator: 'not_exists' }], received({}, { query, headers }))
+      const event = received({}, { query, headers })
+      const all = spentBy(fifty({ path, operator: 'exists' }), event)
+      expect(all - one).toBe(49)
+    }
+  })
+
+  test('and so is the body, also for the filters of other connections', () => {
+    const event = received({ text: 'a'.repeat(200_000) })
+    const filter = [{ path: '$.missing', operator: 'not_exists' }]
+    expect(spentBy(filter, event)).toBeGreaterThan(50_000)
+    expect(spentBy(filter, event)).toBeLessThan(10)
+  })
 })
 
 test('a form that repeats one name many times is parsed quickly', () => {

@@ -137,3 +137,17 @@ test('a value may be nested as deep as MAX_VALUE_DEPTH, and no deeper', () => {
     ['0.value', 'Is nested too deeply: use at most 16 levels'],
   ])
 })
+
+test('patterns that take long to compile are rejected before they are compiled', () => {
+  const pattern = (value: string) => ({ path: '$.a', operator: 'regex', value })
+  const tooMany = /Uses too many Unicode classes/
+  const folded = pattern(`(?i)[${'a-\\x{10ffff}'.repeat(18)}]`)
+  expect(refusal([folded])).toEqual([['0', expect.stringMatching(tooMany)]])
+  const classes = Array.from({ length: 50 }, () => pattern('[^\\pL]'.repeat(42)))
+  expect(refusal(classes)).toEqual([['4', expect.stringMatching(tooMany)]])
+  const repeated = refusal([pattern('a{1000}'.repeat(36))])
+  expect(repeated).toEqual([['0.value', expect.stringMatching(/Repeats too much/)]])
+  expect(Filter.safeParse([pattern('(?i)[а-яё]+ \\p{Lu}'), pattern('^\\pL{2,40}$')]).success).toBe(
+    true,
+  )
+})

@@ -182,7 +182,7 @@ describe.each(serviceStores())('a source with signature verification on $name', 
 
   test('asks the sender to retry if a certificate cannot be fetched', async () => {
     const receiver = await bench.another({
-      payPalCertificates: async () => 'certificate_unavailable',
+      payPalCertificates: () => async () => 'certificate_unavailable',
     })
     const source = await bench.source({ provider: 'paypal', secret: '1JE4291016473214C' })
     const { status, headers } = await receiver.send(source.sourceId, {

@@ -1,5 +1,7 @@
+import { testClock } from '@strongroom/kit/testing/test-clock'
 import { afterAll, expect, test } from 'vitest'
-import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { createSandbox, SCRIPT_TIMEOUT_MS } from '../../src/sandbox/sandbox.ts'
+import { createWorkScheduler } from '../../src/sandbox/work-scheduler.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
 import type { TransformResult } from '../../src/transforms/result.ts'
 import { received } from '../support/received-events.ts'
@@ -7,11 +9,13 @@ import { failureOf, textOf } from '../support/scripts.ts'
 import { manualTimers } from '../support/manual-timers.ts'
 
 const timers = manualTimers()
-const sandbox = createSandbox({ startTimer: timers.start })
+const clock = testClock()
+const sandbox = createSandbox({ clock, startTimer: timers.start })
+const scheduler = createWorkScheduler()
 afterAll(() => sandbox.close())
 
 function run(code: string, owner: string): Promise<TransformResult> {
-  return applyTransform({ type: 'javascript', code }, received({}), { sandbox, owner })
+  return applyTransform({ type: 'javascript', code }, received({}), { sandbox, scheduler, owner })
 }
 
 test('a script that the engine cannot interrupt is stopped, and disturbs no other owner', async () => {
@@ -20,12 +24,16 @@ test('a script that the engine cannot interrupt is stopped, and disturbs no othe
   const queued = failureOf(run(hang, 'bad'))
   expect(textOf(await run('const transform = () => [1]', 'good'))).toBe('[1]')
 
-  await timers.fire(5_000)
+  await timers.fire(SCRIPT_TIMEOUT_MS)
   const error = await hung
   expect(error.code).toBe('unresponsive')
   expect(error.isTransient).toBe(true)
-  await timers.fire(5_000)
-  expect((await queued).code).toBe('unresponsive')
+  expect((await queued).code).toBe('overloaded')
+  expect((await failureOf(run('const transform = () => [2]', 'bad'))).message).toMatch(
+    /did not finish and was stopped. Correct it/,
+  )
+  expect(textOf(await run('const transform = () => [1]', 'good'))).toBe('[1]')
+  clock.advance({ seconds: 10 })
   expect(textOf(await run('const transform = () => [2]', 'bad'))).toBe('[2]')
 })
 
@@ -41,7 +49,7 @@ test('a closed sandbox rejects scripts with a transient error', async () => {
   const closed = createSandbox()
   await closed.close()
   const transform = { type: 'javascript' as const, code: 'const transform = () => []' }
-  const options = { sandbox: closed, owner: 'a' }
+  const options = { sandbox: closed, scheduler, owner: 'a' }
   const error = await failureOf(applyTransform(transform, received({}), options))
   expect(error.code).toBe('overloaded')
 })

@@ -111,6 +111,7 @@ describe('after the clock was set back', () => {
       } as never,
       clock,
       open: {} as never,
+      scheduler: {} as never,
       config: { cacheMs: 2_000, concurrency: 1 },
     })
     const connection = { ...source, connectionId: newId('conn') }

@@ -2,6 +2,7 @@
 import { afterAll } from 'vitest'
 import type { ReceivedEvent } from '../../src/filters/received-event.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { createWorkScheduler } from '../../src/sandbox/work-scheduler.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
 import type { TransformFailure, TransformResult } from '../../src/transforms/result.ts'
 import { Transform } from '../../src/transforms/transform.ts'
@@ -15,6 +16,7 @@ export function scripts() {
   const run = (code: string, event: ReceivedEvent = received({})): Promise<TransformResult> =>
     applyTransform(Transform.parse({ type: 'javascript', code }), event, {
       sandbox,
+      scheduler: createWorkScheduler(),
       owner: 'usr_1',
     })
 

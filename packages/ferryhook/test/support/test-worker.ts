@@ -8,6 +8,7 @@ import type { Alert } from '../../src/alerts/alert.ts'
 import type { Connection } from '../../src/connections/item.ts'
 import type { CreateEventInput } from '../../src/events/event-insert.ts'
 import type { Event } from '../../src/events/item.ts'
+import { createWorkScheduler } from '../../src/sandbox/work-scheduler.ts'
 import { createSealedSecrets } from '../../src/signing/sealed-secrets.ts'
 import { newSecretList } from '../../src/signing/secret-list.ts'
 import type { Source } from '../../src/sources/item.ts'
@@ -78,6 +79,7 @@ export async function openWorkerBench(
       fetcher,
       secretBox,
       sandbox: { run: () => Promise.reject(new Error('No scripts here')), close: async () => {} },
+      scheduler: createWorkScheduler(),
       alerts: { raise: (alert) => void alerts.push(alert) },
       log: silentLog,
       metrics: createMetrics(),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { createWorkScheduler } from '../../src/sandbox/work-scheduler.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
 import type { TransformResult } from '../../src/transforms/result.ts'
 import { Transform } from '../../src/transforms/transform.ts'
@@ -8,7 +9,11 @@ import { received } from '../support/received-events.ts'
 import { failureOf, textOf } from '../support/scripts.ts'
 
 // Never used: no thread is started.
-const options = { sandbox: createSandbox(), owner: 'usr_1' }
+const options = {
+  sandbox: createSandbox(),
+  scheduler: createWorkScheduler(),
+  owner: 'usr_1',
+}
 
 function map(rules: unknown[], body: unknown, rest: object = {}): Promise<TransformResult> {
   const { start, ...event } = rest as { start?: string }

@@ -1,6 +1,7 @@
 import { issueDetails } from '@strongroom/kit/http/validation'
 import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { createWorkScheduler } from '../../src/sandbox/work-scheduler.ts'
 import { applyTransform } from '../../src/transforms/apply.ts'
 import { Transform } from '../../src/transforms/transform.ts'
 import { received } from '../support/received-events.ts'
@@ -12,7 +13,11 @@ describe('a passthrough transform', () => {
   test.each([undefined, { type: 'passthrough' as const }])(
     'the bytes pass through unchanged (%j)',
     async (transform) => {
-      const options = { sandbox: createSandbox(), owner: 'usr_1' }
+      const options = {
+        sandbox: createSandbox(),
+        scheduler: createWorkScheduler(),
+        owner: 'usr_1',
+      }
       const result = await applyTransform(transform, event, options)
       expect(result).toEqual({ kind: 'transformed', body: bytes, contentType: 'image/odd' })
     },

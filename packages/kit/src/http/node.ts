@@ -31,6 +31,7 @@ import type { HttpRequest, HttpResponse, Route } from './request.ts'
 type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
 
 export interface Listener {
+  host: string
   port: number
   /** Starts to serve; until then every request gets 503. */
   serve(handler: NodeHandler): void
@@ -59,6 +60,7 @@ export async function listen(
   const close = enableGracefulClose(server, CLOSE_GRACE_MS)
   await startListening(server, host, port)
   return {
+    host,
     port: (server.address() as AddressInfo).port,
     serve(handler) {
       current = handler

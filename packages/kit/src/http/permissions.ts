@@ -58,11 +58,11 @@ function allowAll(): MiddlewareHandler<AppEnv> {
 }
 
 /** Adds middleware behind a permission: `...withMiddleware(permit.write, bodyLimit(…))`. */
-export function withMiddleware<Declared extends { middleware: object }, More extends object>(
+export function withMiddleware<Declared extends { middleware: object }, More extends object[]>(
   permission: Declared,
-  more: More,
-): Omit<Declared, 'middleware'> & { middleware: [Declared['middleware'], More] } {
-  return { ...permission, middleware: [permission.middleware, more] }
+  ...more: More
+): Omit<Declared, 'middleware'> & { middleware: [Declared['middleware'], ...More] } {
+  return { ...permission, middleware: [permission.middleware, ...more] }
 }
 
 /** Throws if a route declares no permission, so that a start fails instead of serving it. */

@@ -36,6 +36,12 @@ export class SafeFetchError extends Error {
   }
 }
 
+/** The address is the server's own, where a request would become another one. */
+export function ownAddress(): SafeFetchError {
+  const message = 'Address is one of this server: choose another destination'
+  return new SafeFetchError('blocked_address', { message })
+}
+
 /** Converts errors of undici, sockets, TLS and resolvers; a defect stays as it is. */
 export function toSafeFetchError(error: unknown): unknown {
   if (error instanceof SafeFetchError) return error

@@ -9,7 +9,8 @@
 import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import { buildConnector } from 'undici'
-import { errorCode, SafeFetchError } from './error.ts'
+import { errorCode, ownAddress, SafeFetchError } from './error.ts'
+import type { OwnTargets } from './own-addresses.ts'
 import type { AddressPolicy } from './public-address.ts'
 
 /** All addresses of a name. */
@@ -21,12 +22,15 @@ export interface GuardOptions {
   connectTimeoutMs: number
   /** Certificate authorities in PEM, instead of Node's own. */
   ca?: string | readonly string[] | undefined
+  /** Whether the connected address and port are the server's own. */
+  isOwnAddress?: OwnTargets['isOwnAddress'] | undefined
   /** Creates the connector that is guarded; undici's unless given. */
   build?: typeof buildConnector
 }
 
 export function guardedConnector(options: GuardOptions): buildConnector.connector {
-  const { permits, resolve, connectTimeoutMs, ca, build = buildConnector } = options
+  const { permits, resolve, connectTimeoutMs, ca, isOwnAddress, build = buildConnector } = options
+  const checkOwn = isOwnAddress && callbackify(isOwnAddress)
   const connect = build({
     lookup: guardedLookup(permits, resolve),
     timeout: connectTimeoutMs,
@@ -56,8 +60,14 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
       } else if (!permits(socket.remoteAddress)) {
         socket.destroy()
         reject('blocked_address')
-      } else {
+      } else if (!checkOwn) {
         callback(null, socket)
+      } else {
+        checkOwn(socket.remoteAddress, socket.remotePort ?? 0, (failed, isOwn) => {
+          if (!failed && !isOwn) return callback(null, socket)
+          socket.destroy()
+          callback(failed ?? ownAddress(), null)
+        })
       }
     })
   }

@@ -5,7 +5,8 @@
  * resolve to private addresses is guarded-connector.ts.
  */
 import { isIP } from 'node:net'
-import { SafeFetchError } from './error.ts'
+import { ownAddress, SafeFetchError } from './error.ts'
+import type { OwnTargets } from './own-addresses.ts'
 import type { AddressPolicy } from './public-address.ts'
 
 /** `web`: 80, 443, 8080 and 8443; `unprivileged`: these and everything from 1024 up; or a list. */
@@ -17,6 +18,8 @@ export interface TargetPolicy {
   /** Allows single labels and names like `app.internal`, for targets in private networks. */
   allowLocalNames: boolean
   ports: PortPolicy
+  /** Whether a host and port name the server itself. */
+  isOwnName?: OwnTargets['isOwnName'] | undefined
 }
 
 const WEB_PORTS: readonly number[] = [80, 443, 8080, 8443]
@@ -37,6 +40,7 @@ export function checkTargetUrl(target: string | URL, policy: TargetPolicy): URL 
   if (!isPortAllowed(port, policy.ports)) {
     throw invalid(`Port ${port} is not allowed: use the default port of the scheme`)
   }
+  if (policy.isOwnName?.(url.hostname, port)) throw ownAddress()
   checkHost(hostOf(url), policy)
   return url
 }

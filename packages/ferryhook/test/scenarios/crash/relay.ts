@@ -7,6 +7,7 @@ import { silentLog as log } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import { createSafeFetch } from '@strongroom/kit/safe-fetch'
 import { secretBox } from '@strongroom/kit/testing/test-secrets'
+import { createWorkScheduler } from '../../../src/sandbox/work-scheduler.ts'
 import { createStores } from '../../../src/stores.ts'
 import { createWorker } from '../../../src/worker/worker.ts'
 import { tables } from '../../../src/tables.ts'
@@ -33,7 +34,8 @@ export async function openRelay(directory: string, clock: Clock) {
         run: async () => Promise.reject(new Error('No scripts')),
         close: async () => {},
       }
-      const given = { stores, clock, fetcher, secretBox, sandbox, log }
+      const scheduler = createWorkScheduler()
+      const given = { stores, clock, fetcher, secretBox, sandbox, scheduler, log }
       const workerConfig = { pollMs: 20, cacheMs: 0 }
       return createWorker({ ...given, metrics: createMetrics(), workerConfig })
     },

@@ -3,7 +3,7 @@ import { testClock } from '@strongroom/kit/testing/test-clock'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   createPayPalCertificates,
-  type PayPalCertificates,
+  type PayPalCertificatesOf,
 } from '../../../src/verification/paypal-certificates.ts'
 import { SigningScheme, verifySignature } from '../../../src/verification/schemes.ts'
 import { type Issued, makeCertificate } from '../../support/certificates.ts'
@@ -22,7 +22,7 @@ const leaf = makeCertificate({ name: LIVE, issuer: authority, key: 'rsa' })
 const clock = testClock(NOW)
 let asked: string[] = []
 let answer: (url: string) => { status: number; body: Uint8Array; truncated: boolean }
-let certificates: PayPalCertificates
+let certificates: PayPalCertificatesOf | undefined
 
 beforeEach(() => {
   asked = []
@@ -47,7 +47,8 @@ async function outcome({
   url = URL_OF_CERTIFICATE,
   options = {},
   now = NOW,
-}: { signedBy?: Issued; url?: string; options?: object; now?: number } = {}) {
+  source = 'src_1',
+}: { signedBy?: Issued; url?: string; options?: object; now?: number; source?: string } = {}) {
   const secret = '3RN13029J36659323'
   const body = Buffer.from('{"id":"WH-1"}')
   const { privateKey } = signedBy
@@ -57,7 +58,7 @@ async function outcome({
     secrets: [secret],
     request: { method: 'POST', url: 'https://example.com/in/src_1', headers, body },
     now,
-    payPalCertificates: certificates,
+    payPalCertificates: certificates?.(source),
   })
   return verdict.ok ? 'accepted' : verdict.reason
 }
@@ -175,7 +176,7 @@ describe('the certificate that PayPal signed with', () => {
       roots: [root.pem],
       fetch: async (url) => answer(url),
     })
-    expect(await moving(URL_OF_CERTIFICATE, 'live')).toBe('untrusted_certificate')
+    expect(await moving('src_1')(URL_OF_CERTIFICATE, 'live')).toBe('untrusted_certificate')
   })
 
   test('must have an RSA key', async () => {
@@ -229,16 +230,58 @@ describe('while a certificate cannot be fetched', () => {
     expect(await outcome({ url: `${URL_OF_CERTIFICATE}-new` })).toBe('accepted')
   })
 
+  test('failed fetches of one source do not use up those of another', async () => {
+    const right = answer
+    answer = () => ({ ...right(''), status: 404 })
+    for (let made = 0; made < 12; made += 1) await outcome({ url: `${URL_OF_CERTIFICATE}-${made}` })
+    expect(asked).toHaveLength(10)
+    answer = right
+    expect(await outcome()).toBe('certificate_unavailable')
+    expect(await outcome({ source: 'src_2' })).toBe('accepted')
+    // The certificate is cached now, for every source.
+    expect(await outcome()).toBe('accepted')
+  })
+
+  test('all sources together fail at most a hundred times in a minute', async () => {
+    const right = answer
+    answer = () => ({ ...right(''), status: 404 })
+    for (let made = 0; made < 150; made += 1) {
+      await outcome({ url: `${URL_OF_CERTIFICATE}-${made}`, source: `src_${made}` })
+    }
+    expect(asked).toHaveLength(100)
+    clock.advance({ minutes: 1 })
+    answer = right
+    expect(await outcome({ source: 'src_151' })).toBe('accepted')
+  })
+
   test('few certificates are fetched in parallel', async () => {
-    const urls = Array.from({ length: 20 }, (_, index) => `${URL_OF_CERTIFICATE}-${index}`)
+    const urls = Array.from({ length: 60 }, (_, index) => `${URL_OF_CERTIFICATE}-${index}`)
     const outcomes = await Promise.all(urls.map((url) => outcome({ url })))
     expect(asked).toHaveLength(5)
     expect(outcomes.filter((each) => each === 'accepted')).toHaveLength(5)
+    asked = []
+    await Promise.all(
+      urls.map((url, index) => outcome({ url: `${url}-2`, source: `src_${index}` })),
+    )
+    expect(asked).toHaveLength(20)
+  })
+
+  test('parallel failures count before they are known', async () => {
+    const right = answer
+    answer = () => ({ ...right(''), status: 404 })
+    for (let round = 0; round < 4; round += 1) {
+      const urls = Array.from(
+        { length: 4 },
+        (_, index) => `${URL_OF_CERTIFICATE}-${round}-${index}`,
+      )
+      await Promise.all(urls.map((url) => outcome({ url })))
+    }
+    expect(asked).toHaveLength(10)
   })
 
   test('a server without an HTTP client fetches nothing', async () => {
     const before = certificates
-    certificates = undefined as unknown as PayPalCertificates
+    certificates = undefined
     expect(await outcome()).toBe('certificate_unavailable')
     certificates = before
   })
