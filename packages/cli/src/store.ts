@@ -2,7 +2,7 @@ import { Failure } from '@strongroom/kit/errors'
 import { systemClock } from '@strongroom/platform/clock'
 import { serverTable } from '@strongroom/kit/server-table'
 import { type OpenEmbeddedKms, openEmbeddedKms } from '@strongroom/server/kms/embedded'
-import { kmsKind, openKms, type OpenKms } from '@strongroom/server/kms/open'
+import { kmsKind } from '@strongroom/server/kms/open'
 import { type Settings, settings } from '@strongroom/server/settings'
 import { openStore, type Store } from '@strongroom/server/store'
 import { requireTables } from '@strongroom/server/tables'
@@ -26,22 +26,6 @@ export async function withStore<T>(
 /** For `onCreate`: people must notice if a command used another directory than they meant. */
 export function reportCreated(output: Output): (location: string) => void {
   return (location) => output.notice(`Created a store in ${location}`)
-}
-
-/** Also opens the configured KMS. */
-export async function withKms<T>(
-  input: CommandInput,
-  work: (store: Store, kms: OpenKms) => Promise<T>,
-): Promise<T> {
-  return withStore(input, async (store, configured) => {
-    await requireTables(store, [serverTable])
-    const kms = await openKms(configured, store, kmsOptions(input))
-    try {
-      return await work(store, kms)
-    } finally {
-      await kms.close()
-    }
-  })
 }
 
 /** For commands that only the embedded KMS supports. */

@@ -165,6 +165,7 @@ describe('after the KMS key was disabled', () => {
     const cursors = createCursors(new Uint8Array(32))
     const destinations = createDestinationCache({
       stores: createFerryhookStores({ db, clock, cursors }),
+      scheduler: createWorkScheduler(),
       clock,
       open: createSealedSecrets(box),
       config: { cacheMs: 1_000, concurrency: 1 },
