@@ -27,7 +27,7 @@ describe('strongroom sources', () => {
     expect(await json('sources', 'show', 'Shop')).toMatchObject({ id, url, provider: 'custom' })
     expect(await does('sources', 'show', 'Shop')).toMatch(
       new RegExp(
-        `^source        ${id}\nname          Shop\n[^]*verification  none\nevent id      standard of the provider\nevents        0 counted\ncreated `,
+        `^source        ${id}\nname          Shop\n[^]*verification  none\nevent id      standard of the provider\ncredentials   standard\nevents        0 counted\ncreated `,
       ),
     )
     expect(await does('sources', 'pause', 'Shop')).toBe('Shop is paused\n')

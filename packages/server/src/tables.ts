@@ -40,3 +40,9 @@ export async function requireTables(
     )
   }
 }
+
+/** Stores of earlier versions have no audit log. Commands that change a store add it, if the store exists. */
+export async function requireAuditLog(store: Store): Promise<void> {
+  await requireTables(store, [serverTable])
+  await requireTables({ ...store, mayCreate: true }, [operationsTable])
+}

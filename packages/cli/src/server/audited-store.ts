@@ -1,7 +1,5 @@
 /** The store for a command that changes something, with the audit log of operators. */
 import { type AuditActor, type AuditLog, createAuditLog } from '@strongroom/kit/audit-log'
-import { operationsTable } from '@strongroom/kit/operations-table'
-import { serverTable } from '@strongroom/kit/server-table'
 import type { Table } from '@strongroom/kit/table'
 import { systemClock } from '@strongroom/platform/clock'
 import { type OpenEmbeddedKms, openEmbeddedKms } from '@strongroom/server/kms/embedded'
@@ -9,7 +7,7 @@ import { openKms, type OpenKms } from '@strongroom/server/kms/open'
 import { localActor } from '@strongroom/server/local-actor'
 import { type Settings, settings } from '@strongroom/server/settings'
 import type { Store } from '@strongroom/server/store'
-import { requireTables } from '@strongroom/server/tables'
+import { requireAuditLog, requireTables } from '@strongroom/server/tables'
 import type { CommandInput } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { requireEmbeddedKms, withStore } from '../store.ts'
@@ -27,7 +25,8 @@ export async function withAuditedStore<T>(
   work: (on: AuditedStore) => Promise<T>,
 ): Promise<T> {
   return withStore(input, async (store, configured) => {
-    await requireTables(store, [serverTable, operationsTable, ...tables])
+    await requireTables(store, tables)
+    await requireAuditLog(store)
     const auditLog = createAuditLog({ db: store.db, clock: systemClock })
     return work({ store, configured, auditLog, by: localActor() })
   })

@@ -16,10 +16,10 @@ describe.each(serviceStores())('the OpenAPI document', (store) => {
       ),
     )
     expect(routes.toSorted()).toEqual([
-      'delete /sealed/v1/api-tokens/{name} 204 401 404 default',
+      'delete /sealed/v1/api-tokens/{name} 204 401 403 404 default',
       'delete /sealed/v1/secrets/{id} 204 429 default',
-      'get /sealed/v1/api-tokens 200 401 default',
-      'post /sealed/v1/api-tokens 201 400 401 409 default',
+      'get /sealed/v1/api-tokens 200 401 403 default',
+      'post /sealed/v1/api-tokens 201 400 401 403 409 default',
       'post /sealed/v1/secrets 201 400 401 403 413 507 default',
       'post /sealed/v1/secrets/{id}/ack 204 429 default',
       'post /sealed/v1/secrets/{id}/reveal 200 403 404 429 default',
