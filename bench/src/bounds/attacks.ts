@@ -10,6 +10,8 @@ export interface Attack {
   parallel: number
   /** Between two rounds in the mix; otherwise the attack would only meet rate limits. */
   pauseMs: number
+  /** Also measures how long a script of another tenant takes during the attack. */
+  delaysScripts?: true
 }
 
 const repeat = <T>(count: number, make: (index: number) => T): T[] =>
@@ -69,6 +71,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'scripts that cannot be interrupted, of two accounts',
+    delaysScripts: true,
     parallel: 1,
     pauseMs: 100,
     async prepare({ account }) {

@@ -43,8 +43,8 @@ if (values.help) {
     for (const attack of chosen) {
       progress(`Preparing: ${attack.name}`)
       // oxlint-disable-next-line no-await-in-loop -- one after the other, so that the figures are its own
-      const { round, figure } = await measureAlone(attack, target)
-      figures.push(figure)
+      const { round, figures: alone } = await measureAlone(attack, target)
+      figures.push(...alone)
       prepared.push({ attack, round })
     }
     if (values.only === undefined) {

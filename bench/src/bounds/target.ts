@@ -2,7 +2,7 @@
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer as createNetServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { constants, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ServerProcess } from '../http/server-process.ts'
@@ -40,6 +40,8 @@ export async function startTarget(): Promise<Target> {
       FERRYHOOK_ALLOW_HTTP: 'true',
     },
   })
+  // Real attackers do not share the server's cores.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   let people = 0
 
   async function account(): Promise<Account> {

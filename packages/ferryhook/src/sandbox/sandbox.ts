@@ -64,7 +64,7 @@ export interface SandboxOptions {
  */
 export const SCRIPT_TIMEOUT_MS = 1_000
 /** Another owner's script gets a spare thread when all threads have been occupied for this long. */
-export const SLOW_SCRIPT_MS = 250
+export const SLOW_SCRIPT_MS = 100
 
 export function createSandbox({
   threads = 2,

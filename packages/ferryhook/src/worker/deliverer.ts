@@ -23,6 +23,9 @@ import { breakerResult, healthResult, outcomeOf } from './outcome.ts'
 import { prepareRequest } from './request.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
 
+/** What it costs to start a request, in units of the work scheduler. */
+const UNITS_PER_REQUEST = 10_000
+
 export interface DelivererDeps {
   stores: Pick<Stores, 'deliveries' | 'events' | 'settlement'>
   clock: Clock
@@ -176,7 +179,9 @@ export function createDeliverer(deps: DelivererDeps) {
       if (!isReplay(task) && task.attemptNumber === 1) {
         metrics.firstAttempt((clock.now() - task.receivedAt) / 1000)
       }
-      const { destinationUrl } = destination.connection
+      const { destinationUrl, userId } = destination.connection
+      // An event may have 50 deliveries: starting all requests in one turn would block other users.
+      await scheduler.run(userId, (budget) => budget.spend(UNITS_PER_REQUEST))
       const result = await sendWebhook(deps, destinationUrl, prepared.request)
       return concludeAttempt(result, task, destination, loaded)
     },
