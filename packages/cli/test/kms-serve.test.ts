@@ -131,7 +131,7 @@ describe('strongroom kms serve', () => {
       PORT: '0',
     }
     await inProcess(['tables', 'create'], { cwd, env: shared })
-    for (const command of [['serve'], ['secrets', 'list']]) {
+    for (const command of [['serve'], ['secrets', 'rotate', 'x']]) {
       const refused = await inProcess(command, { cwd, env: shared })
       expect([refused.code, refused.stdout, refused.stderr]).toEqual([
         1,

@@ -7,17 +7,15 @@ import {
   MAX_PER_HOUR,
   type NewApiToken,
 } from '@strongroom/sealed/api-tokens/service'
-import { toApiTokenView } from '@strongroom/sealed/api-tokens/view'
+import { type ApiTokenView, toApiTokenView } from '@strongroom/sealed/api-tokens/view'
 import { createOperatorClientIfRequested } from '../api-client.ts'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import { withAuditedStore } from '../server/audited-store.ts'
 
-type TokenView = ReturnType<typeof toApiTokenView>
-
 interface TokenAccess {
-  add(token: NewApiToken): Promise<TokenView & { token: string }>
-  list(): Promise<TokenView[]>
+  add(token: NewApiToken): Promise<ApiTokenView & { token: string }>
+  list(): Promise<ApiTokenView[]>
   revoke(name: string): Promise<void>
 }
 
@@ -83,7 +81,7 @@ async function withTokens(
   if (api) {
     return work({
       add: (token) => api('POST', '/api-tokens', token),
-      list: async () => (await api<{ items: TokenView[] }>('GET', '/api-tokens')).items,
+      list: async () => (await api<{ items: ApiTokenView[] }>('GET', '/api-tokens')).items,
       revoke: (name) => api('DELETE', `/api-tokens/${encodeURIComponent(name)}`),
     })
   }
@@ -107,7 +105,7 @@ function parsePerHour(given: string | boolean | undefined): number | undefined {
   throw usageError('--per-hour must be a number from 1 to 1000000')
 }
 
-function line({ name, perHour, createdAt, expiresAt, lastUsedAt }: TokenView): string {
+function line({ name, perHour, createdAt, expiresAt, lastUsedAt }: ApiTokenView): string {
   const expiry = expiresAt === null ? 'does not expire' : `expires ${moment(expiresAt)}`
   const use = lastUsedAt === null ? 'never used' : `last used ${moment(lastUsedAt)}`
   return `${name}  ${perHour} per hour, created ${moment(createdAt)}, ${expiry}, ${use}\n`

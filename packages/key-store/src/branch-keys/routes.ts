@@ -38,10 +38,10 @@ export function keyStoreRoutes(deps: {
     path: '/v1/keys',
     summary: 'Create a branch key',
     description:
-      'Makes a branch key with its beacon key. Its encryption context is bound to it for ever and stands in the audit log of KMS in clear: put no secrets into it.',
+      'Creates a branch key with its beacon key. Its encryption context is bound to it permanently and appears in plain text in the audit log of KMS: put no secrets into it.',
     request: { body: jsonBody(NewKey) },
     responses: {
-      201: jsonResponse(z.object({ id: z.string() }), 'The key was made'),
+      201: jsonResponse(z.object({ id: z.string() }), 'The key was created'),
       ...operatorErrors,
       ...errorResponses(
         keyStoreError,
@@ -64,7 +64,7 @@ export function keyStoreRoutes(deps: {
     path: '/v1/keys/{id}/versions',
     summary: 'Rotate a branch key',
     description:
-      'Makes a new version the active one. Older versions stay, so that what was encrypted under them can be decrypted.',
+      'Creates a new active version. Older versions remain, so that data encrypted under them can be decrypted.',
     request: { params: ofKey },
     responses: {
       201: jsonResponse(z.object({ id: z.string(), version: z.uuid() }), 'The key was rotated'),

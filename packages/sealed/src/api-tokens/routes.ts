@@ -6,7 +6,18 @@ import { operatorErrors, type OperatorPermissions } from '@strongroom/kit/http/p
 import { sealedError } from '../errors.ts'
 import type { AuditedApiTokens } from './audited.ts'
 import { DEFAULT_PER_HOUR, MAX_EXPIRY_SECONDS, MAX_PER_HOUR } from './service.ts'
-import { ApiTokenView, toApiTokenView } from './view.ts'
+import { toApiTokenView } from './view.ts'
+
+/** Times are epoch seconds. */
+const ApiTokenView = z
+  .object({
+    name: z.string(),
+    perHour: z.number().int(),
+    createdAt: z.number().int(),
+    expiresAt: z.number().int().nullable(),
+    lastUsedAt: z.number().int().nullable().openapi({ description: 'To the minute' }),
+  })
+  .openapi('SealedApiToken')
 
 const NewApiToken = z
   .strictObject({

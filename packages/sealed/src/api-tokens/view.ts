@@ -1,18 +1,9 @@
-import { z } from '@hono/zod-openapi'
+/** An API token as responses and commands show it: null for what is missing. Times are epoch seconds. */
 import type { ApiToken } from './service.ts'
 
-/** Times are epoch seconds. */
-export const ApiTokenView = z
-  .object({
-    name: z.string(),
-    perHour: z.number().int(),
-    createdAt: z.number().int(),
-    expiresAt: z.number().int().nullable(),
-    lastUsedAt: z.number().int().nullable().openapi({ description: 'To the minute' }),
-  })
-  .openapi('SealedApiToken')
+export type ApiTokenView = ReturnType<typeof toApiTokenView>
 
-export function toApiTokenView(token: ApiToken): z.infer<typeof ApiTokenView> {
+export function toApiTokenView(token: ApiToken) {
   const { name, perHour, createdAt, expiresAt = null, lastUsedAt = null } = token
   return { name, perHour, createdAt, expiresAt, lastUsedAt }
 }
