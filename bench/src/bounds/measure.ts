@@ -10,7 +10,7 @@ const MAX_EVENT_LOOP_DELAY_MS = 100
  * All attacks together, with the attackers on the same cores. The largest field map alone takes half of
  * the 100 ms, and several turns and garbage collections add up here.
  */
-const MAX_MIX_DELAY_MS = 250
+const MAX_MIX_DELAY_MS = 300
 /** From the moment that a tenant's event is sent until its first delivery arrives. */
 const MAX_DELIVERY_MS = 2_000
 /** From the request for a dry run until its result, for a script that takes no time itself. */
