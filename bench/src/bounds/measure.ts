@@ -12,7 +12,7 @@ const MAX_EVENT_LOOP_DELAY_MS = 100
  */
 const MAX_MIX_DELAY_MS = 300
 /** From the moment that a tenant's event is sent until its first delivery arrives. */
-const MAX_DELIVERY_MS = 2_000
+const MAX_DELIVERY_MS = 5_000
 /** From the request for a dry run until its result, for a script that takes no time itself. */
 const MAX_SCRIPT_MS = 1_000
 
