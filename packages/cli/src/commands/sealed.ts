@@ -3,11 +3,12 @@ import { systemClock } from '@strongroom/platform/clock'
 import { createAuditedApiTokens } from '@strongroom/sealed/api-tokens/audited'
 import {
   type ApiToken,
+  type ApiTokenView,
   DEFAULT_PER_HOUR,
   MAX_PER_HOUR,
   type NewApiToken,
+  toApiTokenView,
 } from '@strongroom/sealed/api-tokens/service'
-import { type ApiTokenView, toApiTokenView } from '@strongroom/sealed/api-tokens/view'
 import { createOperatorClientIfRequested } from '../api-client.ts'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseDuration } from '../output.ts'

@@ -5,8 +5,7 @@ import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/ope
 import { operatorErrors, type OperatorPermissions } from '@strongroom/kit/http/permissions'
 import { sealedError } from '../errors.ts'
 import type { AuditedApiTokens } from './audited.ts'
-import { DEFAULT_PER_HOUR, MAX_EXPIRY_SECONDS, MAX_PER_HOUR } from './service.ts'
-import { toApiTokenView } from './view.ts'
+import { DEFAULT_PER_HOUR, MAX_EXPIRY_SECONDS, MAX_PER_HOUR, toApiTokenView } from './service.ts'
 
 /** Times are epoch seconds. */
 const ApiTokenView = z

@@ -183,3 +183,11 @@ function orThrow(code: 'api_token_exists') {
     throw error instanceof ConditionFailed ? sealedError(code) : error
   }
 }
+
+export type ApiTokenView = ReturnType<typeof toApiTokenView>
+
+/** As responses and commands show it: null for what is missing. */
+export function toApiTokenView(token: ApiToken) {
+  const { name, perHour, createdAt, expiresAt = null, lastUsedAt = null } = token
+  return { name, perHour, createdAt, expiresAt, lastUsedAt }
+}
