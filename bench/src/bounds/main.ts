@@ -3,12 +3,13 @@
 import { parseArgs } from 'node:util'
 import { attacks } from './attacks.ts'
 import { type Figure, isWithin, report } from './figures.ts'
-import { MAX_IDLE_DELAY_MS, measureAlone, measureIdle, runMix } from './measure.ts'
+import { MAX_IDLE_DELAY_MS, measureIdle, measureSteadily, runMix } from './measure.ts'
 import { startTarget } from './target.ts'
 
-const USAGE = `npm run bounds -- [--seconds <n>] [--only <text>] [--json]
+const USAGE = `npm run bounds -- [--seconds <n>] [--no-mix] [--only <text>] [--json]
 
   --seconds   length of the hostile mix (default 60)
+  --no-mix    each attack alone, without the hostile mix
   --only      only attacks whose name contains the text, and no mix
   --json      print the figures as JSON; progress is on standard error
 `
@@ -17,6 +18,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
     only: { type: 'string' },
+    'no-mix': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -43,11 +45,11 @@ if (values.help) {
     for (const attack of chosen) {
       progress(`Preparing: ${attack.name}`)
       // oxlint-disable-next-line no-await-in-loop -- one after the other, so that the figures are its own
-      const { round, figures: alone } = await measureAlone(attack, target)
+      const { round, figures: alone } = await measureSteadily(attack, target)
       figures.push(...alone)
       prepared.push({ attack, round })
     }
-    if (values.only === undefined) {
+    if (values.only === undefined && !values['no-mix']) {
       const seconds = Number(values.seconds)
       progress(`Hostile mix: ${chosen.length} attacks for ${seconds} seconds`)
       figures.push(...(await runMix(prepared, target, { seconds, progress })))

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Attack, dryRunOf, scriptOf } from './attacks.ts'
-import type { Figure } from './figures.ts'
+import { type Figure, isWithin } from './figures.ts'
 import type { Target } from './target.ts'
 
 const MAX_EVENT_LOOP_DELAY_MS = 100
@@ -32,7 +32,18 @@ export async function measureIdle(target: Target): Promise<number> {
   return target.eventLoopDelay()
 }
 
-export async function measureAlone(attack: Attack, target: Target) {
+/** Another program may delay the server once; what an attack causes itself exceeds the bound every time. */
+const MAX_MEASUREMENTS = 3
+
+export async function measureSteadily(attack: Attack, target: Target) {
+  for (let count = 1; ; count++) {
+    // oxlint-disable-next-line no-await-in-loop -- only if the one before exceeded a bound
+    const measured = await measureAlone(attack, target)
+    if (count === MAX_MEASUREMENTS || measured.figures.every(isWithin)) return measured
+  }
+}
+
+async function measureAlone(attack: Attack, target: Target) {
   await target.eventLoopDelay()
   const round = await attack.prepare(target)
   const victim = attack.delaysScripts ? await createVictim(target) : undefined
