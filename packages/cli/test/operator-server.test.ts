@@ -3,7 +3,7 @@ import { claimFirstAdmin } from './first-admin.ts'
 import { inProcess } from './in-process.ts'
 import { emptyDirectory, type Running, start } from './strongroom.ts'
 
-describe('strongroom operator --server', () => {
+describe('commands of operators with --server', () => {
   let server: Running
   let url: string
   let admin: string
@@ -43,6 +43,21 @@ describe('strongroom operator --server', () => {
       'server.operator.changed',
       'server.operator.added',
     ])
+  })
+
+  test('lists and rotates server secrets over HTTP', async () => {
+    // The first listing with a cursor creates the secret.
+    await run(['audit', 'list'])
+    const rotated = await run(['secrets', 'rotate', 'server-cursors', '--overlap', '1h', '--json'])
+    const made = JSON.parse(rotated.stdout) as { activeFrom: number; olderAcceptedUntil: number }
+    expect(made).toMatchObject({ name: 'server-cursors', version: 2 })
+    expect(made.olderAcceptedUntil - made.activeFrom).toBe(3_600)
+    const listed = await run(['secrets', 'list', '--json'])
+    const secrets = JSON.parse(listed.stdout) as { name: string; version: number }[]
+    const versions = secrets.filter(({ name }) => name === 'server-cursors')
+    expect(new Set(versions.map(({ version }) => version))).toEqual(new Set([1, 2]))
+    const { stdout } = await run(['audit', 'list', '--action', 'server.secret.rotated'])
+    expect(stdout).toMatch(/operator:admin {2}server\.secret\.rotated {2}server-cursors/)
   })
 
   test('reports the role that is missing', async () => {
