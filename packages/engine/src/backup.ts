@@ -64,6 +64,8 @@ export interface RestoreOptions {
   beside?: readonly string[]
   /** Called after the backup was verified and before anything is written; throw to stop. */
   onVerified?: () => Promise<void>
+  /** Called with the complete data, which becomes the directory afterwards; throw to restore nothing. */
+  onRestored?: (staging: string, manifest: BackupManifest) => Promise<void>
   onProgress?: (progress: Progress) => void
 }
 
@@ -182,6 +184,7 @@ export async function restore(options: RestoreOptions): Promise<BackupManifest> 
   const staging = await createStaging(file, directory)
   try {
     await restoreInto(staging, manifest, options)
+    await options.onRestored?.(staging, manifest)
     await moveTo(directory, staging, () => assertEmpty(file, directory, beside))
     return manifest
   } catch (error) {

@@ -20,6 +20,11 @@ interface Waiting {
 /** Limits how long one commit blocks the event loop. */
 const MAX_COMMIT_MS = 15
 const MAX_COMMIT_BYTES = 4 << 20
+/**
+ * What callers do after a write runs before anything else, so a large commit settles its promises in
+ * several turns of the event loop.
+ */
+const MAX_SETTLED_PER_TURN = 64
 
 export class WriteQueue {
   readonly #env: Environment
@@ -27,6 +32,8 @@ export class WriteQueue {
   readonly #directory: string
   #waiting: Waiting[] = []
   #committing = new Set<Waiting[]>()
+  /** Commits whose promises are being settled, in their order. */
+  #settling: Waiting[][] = []
   #scheduled = false
   #executing = false
   #closed = false
@@ -64,7 +71,8 @@ export class WriteQueue {
   }
 
   #isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#committing.size === 0
+    const pending = this.#waiting.length + this.#committing.size + this.#settling.length
+    return pending === 0
   }
 
   #schedule(): void {
@@ -131,11 +139,24 @@ export class WriteQueue {
 
   #settle(batch: Waiting[]): void {
     this.#committing.delete(batch)
-    for (const waiting of batch) {
+    const isSettling = this.#settling.length > 0
+    this.#settling.push(batch)
+    if (this.#waiting.length > 0) this.#schedule()
+    if (!isSettling) this.#settleNext(0)
+  }
+
+  #settleNext(from: number): void {
+    const batch = this.#settling[0]
+    if (!batch) return
+    const to = from + MAX_SETTLED_PER_TURN
+    for (const waiting of batch.slice(from, to)) {
       if (waiting.failed) waiting.reject(waiting.outcome)
       else waiting.resolve(waiting.outcome)
     }
+    if (to < batch.length) return void setImmediate(() => this.#settleNext(to))
+    this.#settling.shift()
     this.#continue()
+    if (this.#settling.length > 0) setImmediate(() => this.#settleNext(0))
   }
 
   #rejectAll(batch: Waiting[], error: unknown): void {

@@ -181,6 +181,57 @@ async function filled(): Promise<{ storage: OpenStorage; table: TableRecord }> {
   return { storage, table }
 }
 
+function countBy(values: readonly number[]): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return counts
+}
+
+describe('a commit of many writes', () => {
+  test('settles them in order and in several turns of the event loop', async () => {
+    const storage = openStorage({ directory: temporaryDirectory(), sweepIntervalMs: 0 })
+    onTestFinished(() => storage.close())
+    let turn = 0
+    let isDone = false
+    const countTurns = () => {
+      turn += 1
+      if (!isDone) setImmediate(countTurns)
+    }
+    setImmediate(countTurns)
+    const settled: { write: number; turn: number }[] = []
+    const writes = Array.from({ length: 400 }, async (_, write) => {
+      await storage.write(() => {
+        // One of them fails, which changes nothing for the others.
+        if (write === 5) throw new Error('refused')
+      })
+      settled.push({ write, turn })
+    })
+    const [failed] = (await Promise.allSettled(writes)).filter(
+      ({ status }) => status === 'rejected',
+    )
+    isDone = true
+    expect(failed).toMatchObject({ reason: new Error('refused') })
+    const order = settled.map(({ write }) => write)
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+    expect(order).toHaveLength(399)
+    const perTurn = countBy(settled.map((each) => each.turn))
+    // The counter may come before or after the promises of its turn.
+    expect(Math.max(...perTurn.values())).toBeLessThanOrEqual(192)
+    expect(perTurn.size).toBeGreaterThan(3)
+  })
+
+  test('is settled completely before the storage is closed', async () => {
+    const storage = openStorage({ directory: temporaryDirectory(), sweepIntervalMs: 0 })
+    let settled = 0
+    const writes = Array.from({ length: 100 }, () =>
+      storage.write(() => undefined).then(() => (settled += 1)),
+    )
+    await storage.close()
+    await Promise.all(writes)
+    expect(settled).toBe(100)
+  })
+})
+
 describe('reading a range', () => {
   const conditions: [RangeQuery['sort'], number[]][] = [
     [{ op: '=', values: ['005'] }, [5]],
