@@ -5,9 +5,25 @@
  * per month: each has the hash of the one before it, and a head item has the last one. A writer that
  * loses the race for the head repeats its transaction.
  */
-import { createHash, randomUUID } from 'node:crypto'
-import * as z from 'zod'
+import { randomUUID } from 'node:crypto'
 import { type Clock, epochSeconds } from '@strongroom/platform/clock'
+import {
+  AuditHeadItem,
+  AuditLogItem,
+  FIRST_HASH,
+  entryHash,
+  isoTime,
+  monthName,
+  monthsOf,
+  RETENTION_SECONDS,
+  sortKeyOf,
+} from './audit-item.ts'
+import {
+  type AuditMonthCheck,
+  type AuditVerification,
+  createAuditVerification,
+} from './audit-verification.ts'
+import { type AuditedItem, readAuditedItem, requireUnchanged, wasChanged } from './audited-item.ts'
 import { type Db, eachOperation, type Item, type TransactWriteItem } from './db.ts'
 import { rethrowOutcome, TransactionFailed } from './db-errors.ts'
 import { entity } from './entity.ts'
@@ -17,56 +33,10 @@ import type { Page } from './paging.ts'
 import { redactedEntries } from './redact.ts'
 import { CONFLICT, retryOnConflict } from './retry-on-conflict.ts'
 
-const DAY_SECONDS = 86_400
-const RETENTION_SECONDS = 365 * DAY_SECONDS
-/** Months that may have entries: those of a year and the one that it began in. */
-const MAX_MONTHS = 13
 const MAX_CHANGE_BYTES = 4_096
 const MAX_TEXT_LENGTH = 256
-/** Twelve digits sort as text for as long as anyone can write entries. */
-const SEQUENCE_DIGITS = 12
 /** Writers in a row that may be faster. */
 const MAX_ATTEMPTS = 1_000
-
-const Hash = z.string().regex(/^[0-9a-f]{64}$/)
-const Month = z.string().regex(/^AUDIT#\d{4}-\d{2}$/)
-
-export const auditOutcomes = ['started', 'done', 'failed'] as const
-
-export const AuditLogItem = z.object({
-  PK: Month,
-  /** The sequence number, with leading zeros. */
-  SK: z.string().regex(/^\d{12}$/),
-  seq: z.number().int().positive(),
-  at: z.string(),
-  /** `operator:{name}`, or `local:{OS user}` for a command on the store. */
-  actor: z.string(),
-  action: z.string(),
-  target: z.string().optional(),
-  /** The client's address. A command on the store has none. */
-  address: z.string().optional(),
-  outcome: z.enum(auditOutcomes),
-  /** Connects `started` with its `done` or `failed`. */
-  operation: z.string().optional(),
-  /** JSON, without secrets. */
-  before: z.string().optional(),
-  after: z.string().optional(),
-  previousHash: Hash,
-  hash: Hash,
-  expiresAt: z.number().int(),
-})
-type AuditLogItem = z.infer<typeof AuditLogItem>
-
-export const AuditHeadItem = z.object({
-  PK: Month,
-  SK: z.literal('HEAD'),
-  seq: z.number().int().positive(),
-  hash: Hash,
-  expiresAt: z.number().int(),
-})
-
-/** The hash before the first entry of a month. */
-const FIRST_HASH = '0'.repeat(64)
 
 export interface AuditActor {
   actor: string
@@ -80,6 +50,13 @@ export interface AuditedChange extends AuditActor {
   /** The fields that change, never secrets. */
   before?: object | undefined
   after?: object | undefined
+}
+
+export type AuditedWrite = Omit<AuditedChange, 'target'> & {
+  /** Where the write determines the id of what changes, it is read from the parts of the write. */
+  target?: string | ((parts: readonly TransactWriteItem[]) => string | undefined) | undefined
+  /** Describes what changes exactly, instead of `before` and `after`. */
+  item?: AuditedItem | undefined
 }
 
 export interface AuditEntry {
@@ -106,26 +83,19 @@ export interface AuditFilter {
   to?: string | undefined
 }
 
-export interface AuditVerification {
-  entries: number
-  months: { month: string; entries: number; last: string }[]
-  findings: { month: string; seq: number; message: string }[]
-}
-
 export interface AuditLog {
-  /**
-   * The same store, on which each write is made together with an entry, or not at all. Where the
-   * write determines the id of what changes, `target` reads it from the parts of the write.
-   */
-  audited(
-    change: Omit<AuditedChange, 'target'> & {
-      target?: string | ((parts: readonly TransactWriteItem[]) => string | undefined) | undefined
-    },
-  ): Db
+  /** The same store, on which each write is made together with an entry, or not at all. */
+  audited(change: AuditedWrite): Db
   /** For a change that is not a write to the store: records that it started, and how it ended. */
   around<T>(change: AuditedChange, work: () => Promise<T>): Promise<T>
-  /** Newest first. */
-  list(filter: AuditFilter & { limit: number; after?: Item | undefined }): Promise<Page<AuditEntry>>
+  /** For a change that is already made and becomes visible together with this entry. */
+  record(change: AuditedChange): Promise<void>
+  /** Newest first. After `maxReads` reads the page ends unfilled, because a filter may leave out nearly everything. */
+  list(
+    filter: AuditFilter & { limit: number; after?: Item | undefined; maxReads?: number },
+  ): Promise<Page<AuditEntry>>
+  /** Verifies up to `limit` entries, oldest month first. */
+  verifyPage(page: { limit: number; after?: Item | undefined }): Promise<Page<AuditMonthCheck>>
   verify(): Promise<AuditVerification>
 }
 
@@ -153,13 +123,13 @@ export function createAuditLog({ db, clock }: { db: Db; clock: Clock }): AuditLo
     const unsigned = {
       ...recorded,
       PK,
-      SK: String(seq).padStart(SEQUENCE_DIGITS, '0'),
+      SK: sortKeyOf(seq),
       seq,
       at,
       previousHash: head.hash,
       expiresAt,
     }
-    const hash = hashOf(unsigned)
+    const hash = entryHash(unsigned)
     const isUnmoved = head.isStored
       ? expr`${heads.attr('hash')} = ${head.hash}`
       : expr`attribute_not_exists(${heads.attr('PK')})`
@@ -170,10 +140,17 @@ export function createAuditLog({ db, clock }: { db: Db; clock: Clock }): AuditLo
   }
 
   /** Throws TransactionFailed with the reasons of the given parts if one of their conditions fails. */
-  async function write(parts: readonly TransactWriteItem[], recorded: Recorded): Promise<void> {
+  async function write(
+    parts: readonly TransactWriteItem[],
+    recorded: Recorded,
+    item?: AuditedItem,
+  ): Promise<void> {
     await retryOnConflict(
       async () => {
-        const TransactItems = [...parts, ...(await entryParts(recorded))]
+        const before = item && (await readAuditedItem(db, item))
+        const own = item ? requireUnchanged(parts, item, before) : parts
+        const described = item && withDescription(recorded, item.describe(before))
+        const TransactItems = [...own, ...(await entryParts(described ?? recorded))]
         try {
           await db
             .transactWriteItems({ TransactItems, ClientRequestToken: randomUUID() })
@@ -182,6 +159,7 @@ export function createAuditLog({ db, clock }: { db: Db; clock: Clock }): AuditLo
           if (!(error instanceof TransactionFailed) || !error.conditionFailed()) throw error
           const reasons = error.reasons.slice(0, parts.length)
           if (!reasons.some(({ code }) => code === 'ConditionalCheckFailed')) return CONFLICT
+          if (item && wasChanged(item, before, parts, reasons)) return CONFLICT
           throw cancelled(reasons, error)
         }
         return undefined
@@ -194,10 +172,12 @@ export function createAuditLog({ db, clock }: { db: Db; clock: Clock }): AuditLo
     write([], toRecorded(change, outcome, operation))
 
   return {
-    audited({ target, ...change }) {
+    ...createAuditVerification({ db, clock }),
+
+    audited({ target, item, ...change }) {
       return auditedDb(db, (parts) => {
         const named = typeof target === 'function' ? target(parts) : target
-        return write(parts, toRecorded({ ...change, target: named }, 'done'))
+        return write(parts, toRecorded({ ...change, target: named }, 'done'), item)
       })
     },
 
@@ -215,7 +195,9 @@ export function createAuditLog({ db, clock }: { db: Db; clock: Clock }): AuditLo
       return result
     },
 
-    async list({ limit, after, ...filter }) {
+    record: (change) => add(change, 'done'),
+
+    async list({ limit, after, maxReads = Number.POSITIVE_INFINITY, ...filter }) {
       const items: AuditLogItem[] = []
       let position = after
       for (const PK of monthsOf(clock, filter)) {
@@ -227,21 +209,16 @@ export function createAuditLog({ db, clock }: { db: Db; clock: Clock }): AuditLo
           newestFirst: true,
           limit: limit - items.length,
           after: position,
+          maxReads,
         })
         position = undefined
         items.push(...page.items)
-        if (items.length < limit) continue
+        if (items.length < limit && page.next === undefined) continue
         const last = items.at(-1)
         const next = page.next ?? (last && { PK: last.PK, SK: last.SK })
         return { items: items.map(toEntry), next }
       }
       return { items: items.map(toEntry), next: undefined }
-    },
-
-    async verify() {
-      const result: AuditVerification = { entries: 0, months: [], findings: [] }
-      for (const PK of monthsOf(clock, {}).toReversed()) await verifyMonth(PK, result)
-      return result
     },
   }
 
@@ -257,46 +234,6 @@ export function createAuditLog({ db, clock }: { db: Db; clock: Clock }): AuditLo
       to === undefined ? undefined : expr`${attr('at')} < ${isoTime(to)}`,
     )
     return condition && { filter: condition }
-  }
-
-  async function verifyMonth(PK: string, result: AuditVerification): Promise<void> {
-    const month = monthName(PK)
-    const found = (seq: number, message: string) => result.findings.push({ month, seq, message })
-    let last: AuditLogItem | undefined
-    let count = 0
-    let after: Item | undefined
-    do {
-      const key = expr`${entries.attr('PK')} = ${PK} AND ${isEntry}`
-      const page = await entries.query({ key, limit: 500, after })
-      for (const item of page.items) {
-        const { seq } = item
-        if (last ? seq !== last.seq + 1 : seq !== 1 && !mayBePurged(month)) {
-          found(seq, 'Entries before this one are missing')
-        } else if (
-          item.previousHash !== (last?.hash ?? (seq === 1 ? FIRST_HASH : item.previousHash))
-        ) {
-          found(seq, 'The entry before this one was replaced')
-        }
-        if (hashOf(item) !== item.hash || item.SK !== String(seq).padStart(SEQUENCE_DIGITS, '0')) {
-          found(seq, 'The entry was changed')
-        }
-        last = item
-        count += 1
-      }
-      after = page.next
-    } while (after)
-    const head = await heads.get({ PK, SK: 'HEAD' })
-    if ((head?.seq ?? 0) !== (last?.seq ?? 0) || head?.hash !== last?.hash) {
-      const isPurged = last === undefined && mayBePurged(month)
-      if (!isPurged) found(head?.seq ?? last?.seq ?? 0, 'The last entries or the head are missing')
-    }
-    if (last) result.months.push({ month, entries: count, last: last.hash })
-    result.entries += count
-  }
-
-  /** The first entries of a month are purged while the last ones are still kept. */
-  function mayBePurged(month: string): boolean {
-    return Date.parse(`${month}-01T00:00:00Z`) / 1000 + RETENTION_SECONDS <= epochSeconds(clock)
   }
 }
 
@@ -322,6 +259,13 @@ function toRecorded(
   }
 }
 
+function withDescription(
+  recorded: Recorded,
+  { before, after }: ReturnType<AuditedItem['describe']>,
+): Recorded {
+  return { ...recorded, ...changeTexts(before, after) }
+}
+
 function shorten(text: string): string {
   return text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH - 1)}…`
 }
@@ -342,15 +286,6 @@ function withoutSecrets(fields: object): object {
   return Object.fromEntries(redactedEntries(fields))
 }
 
-/** Over all stored attributes, in a fixed order. */
-function hashOf(item: Omit<AuditLogItem, 'hash'>): string {
-  const { PK, seq, previousHash, at, actor, action, target, address, outcome } = item
-  const { operation, before, after, expiresAt } = item
-  const fields = [PK, seq, previousHash, at, actor, action, target, address, outcome, operation]
-  const text = JSON.stringify([...fields, before, after, expiresAt].map((field) => field ?? null))
-  return createHash('sha256').update(text).digest('hex')
-}
-
 function toEntry(item: AuditLogItem): AuditEntry {
   const { PK, seq, at, actor, action, target, address, outcome, operation, hash } = item
   const parse = (text: string | undefined): unknown =>
@@ -358,25 +293,6 @@ function toEntry(item: AuditLogItem): AuditEntry {
   const [before, after] = [parse(item.before), parse(item.after)]
   const month = monthName(PK)
   return { month, seq, at, actor, action, target, address, outcome, operation, before, after, hash }
-}
-
-function monthName(PK: string): string {
-  return PK.slice('AUDIT#'.length)
-}
-
-/** The partitions that may have entries, newest first. */
-function monthsOf(clock: Clock, { from, to }: AuditFilter): string[] {
-  const now = new Date(clock.now())
-  const months = Array.from({ length: MAX_MONTHS }, (_, ago) =>
-    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1)).toISOString().slice(0, 7),
-  )
-  const first = from === undefined ? '' : isoTime(from).slice(0, 7)
-  const last = to === undefined ? '9999-12' : isoTime(to).slice(0, 7)
-  return months.filter((month) => first <= month && month <= last).map((month) => `AUDIT#${month}`)
-}
-
-function isoTime(time: string): string {
-  return new Date(time).toISOString()
 }
 
 /** A store whose single writes are transactions too, so that an entry can be part of them. */

@@ -53,14 +53,30 @@ export interface ConfigRow {
   description: string
 }
 
+/** `default` if it was not set. */
+export type SettingSource = 'default' | 'environment' | 'file'
+
+/** A setting as it is. */
+export interface CurrentSetting extends ConfigRow {
+  /** Null if it is not set; a secret is never shown. */
+  value: string | null
+  isSet: boolean
+  source: SettingSource
+}
+
 export interface Config<T extends ConfigTable> {
   readonly table: T
   parse(env: Readonly<Record<string, string | undefined>>): ConfigValues<T>
+  /** The settings with values that `parse` returned, and where they came from. */
+  current(values: ConfigValues<T>): CurrentSetting[]
   /** The table as data. */
   rows(): ConfigRow[]
   toText(): string
   toMarkdown(): string
 }
+
+/** Where the values of a parsed configuration came from. */
+const sources = new WeakMap<object, ReadonlyMap<string, SettingSource>>()
 
 /** Only our variables begin with this, so an unknown one is a mistake. */
 const PREFIX = 'STRONGROOM_'
@@ -72,15 +88,36 @@ export function defineConfig<const T extends ConfigTable>(table: T & Checked<T>)
     parse(env) {
       const problems: string[] = []
       const values: Record<string, unknown> = {}
+      const found = new Map<string, SettingSource>()
       for (const [name, setting] of settings) {
-        const found = read(env, name, setting)
-        if ('problem' in found) problems.push(found.problem)
-        else values[name] = found.value
+        const outcome = read(env, name, setting)
+        if ('problem' in outcome) {
+          problems.push(outcome.problem)
+          continue
+        }
+        values[name] = outcome.value
+        found.set(name, outcome.source)
       }
       problems.push(...unknownNames(env, settings))
       if (problems.length > 0) throw invalidConfig(problems)
-      return Object.freeze(values) as ConfigValues<T>
+      const parsed = Object.freeze(values) as ConfigValues<T>
+      sources.set(parsed, found)
+      return parsed
     },
+    current: (values) =>
+      settings.map((entry) => {
+        const [name, setting] = entry
+        const row = rowOf(entry)
+        const source = sources.get(values)?.get(name) ?? 'default'
+        const value = (values as Record<string, unknown>)[name]
+        const isShown = value !== undefined && !row.secret
+        return {
+          ...row,
+          value: isShown ? setting.type.format(value as never) : null,
+          isSet: source !== 'default',
+          source,
+        }
+      }),
     rows: () => settings.map(rowOf),
     toText: () => textTable(settings.map(rowOf)),
     toMarkdown: () => markdownTable(settings.map(rowOf)),
@@ -93,16 +130,16 @@ function read(
   env: Env,
   name: string,
   setting: AnySetting,
-): { value: unknown } | { problem: string } {
+): { value: unknown; source: SettingSource } | { problem: string } {
   const source = readSource(env, name, setting)
   if ('problem' in source) return source
   if (source.text === undefined) {
     return setting.required
       ? { problem: `${name} is required: ${setting.type.expects}` }
-      : { value: setting.default }
+      : { value: setting.default, source: 'default' }
   }
   const value = setting.type.parse(source.text)
-  if (value !== undefined) return { value }
+  if (value !== undefined) return { value, source: source.from }
   const shown = setting.secret ? 'is not' : `is ${JSON.stringify(source.text.slice(0, 100))}`
   return { problem: `${name} must be ${setting.type.expects}, but ${shown}` }
 }
@@ -112,13 +149,13 @@ function readSource(
   env: Env,
   name: string,
   setting: AnySetting,
-): { text: string | undefined } | { problem: string } {
+): { text: string | undefined; from: SettingSource } | { problem: string } {
   const text = env[name]?.trim() || undefined
   const file = setting.secret ? env[`${name}_FILE`]?.trim() || undefined : undefined
-  if (file === undefined) return { text }
+  if (file === undefined) return { text, from: 'environment' }
   if (text !== undefined) return { problem: `${name} and ${name}_FILE are both set: remove one` }
   try {
-    return { text: readFileSync(file, 'utf8').trim() || undefined }
+    return { text: readFileSync(file, 'utf8').trim() || undefined, from: 'file' }
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
     return {

@@ -228,6 +228,9 @@ export interface CreateTableInput {
 export interface TableDescription {
   TableName?: string
   TableStatus?: string
+  /** DynamoDB updates these two about every six hours. */
+  TableSizeBytes?: number
+  ItemCount?: number
   TableArn?: string
   AttributeDefinitions?: { AttributeName?: string; AttributeType?: string }[]
   KeySchema?: { AttributeName?: string; KeyType?: string }[]
@@ -262,6 +265,8 @@ export interface DescribeContinuousBackupsOutput {
     PointInTimeRecoveryDescription?: {
       PointInTimeRecoveryStatus?: string
       RecoveryPeriodInDays?: number
+      /** Seconds since the epoch, or a Date of the AWS SDK. */
+      EarliestRestorableDateTime?: number | Date
     }
   }
 }

@@ -19,6 +19,8 @@ export interface ApiErrorOptions {
   headers?: Readonly<Record<string, string>>
   /** For the log; never sent to the client. */
   cause?: unknown
+  /** A decision with a 5xx status, not a failure: anybody can cause it, so only the access log has it. */
+  isExpected?: boolean
 }
 
 /** An error that the client sees as it is. Any other error is a defect. */
@@ -29,6 +31,7 @@ export class ApiError extends Error {
   readonly details: readonly ErrorDetail[] | undefined
   readonly data: Readonly<Record<string, unknown>> | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
+  readonly isExpected: boolean
 
   constructor(entry: ErrorEntry, options: ApiErrorOptions = {}) {
     super(entry.message, 'cause' in options ? { cause: options.cause } : undefined)
@@ -37,6 +40,7 @@ export class ApiError extends Error {
     this.details = options.details
     this.data = options.data
     this.headers = options.headers
+    this.isExpected = options.isExpected ?? false
   }
 }
 

@@ -41,6 +41,7 @@ export function randomHex(bytes: number, random: RandomSource = randomBytes): st
 const CROCKFORD_BASE_32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const MAX_TIME_MS = 2 ** 48 - 1
 const RANDOM_BITS = 80n
+const ULID_TIME_CHARACTERS = 10
 
 /**
  * ULIDs (github.com/ulid/spec): 48 bits of milliseconds and 80 random bits, whose text sorts by time.
@@ -67,6 +68,11 @@ export function createUlids(random: RandomSource = randomBytes): (nowMs: number)
     }
     return encodeUlid((BigInt(lastTime) << RANDOM_BITS) | lastRandom)
   }
+}
+
+/** The beginning of every ULID of a millisecond: ULIDs of that time and later do not sort before it. */
+export function ulidTime(ms: number): string {
+  return encodeUlid(BigInt(ms) << RANDOM_BITS).slice(0, ULID_TIME_CHARACTERS)
 }
 
 function encodeUlid(value: bigint): string {

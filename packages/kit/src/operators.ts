@@ -4,53 +4,67 @@
  * A token contains the name (`sro_{name}.{secret}`), so that verifying it is one read by key. Only a
  * hash is stored: a stolen table gives no access.
  */
-import { createHash } from 'node:crypto'
-import * as z from 'zod'
 import { type Clock, epochSeconds } from '@strongroom/platform/clock'
+import type { AuditedItem } from './audited-item.ts'
 import type { Db, TransactWriteItem } from './db.ts'
 import { conditionHeld, ConditionFailed } from './db-errors.ts'
 import { entity } from './entity.ts'
 import { ApiError, defineErrors } from './errors.ts'
-import { expr } from './expression.ts'
-import { randomToken } from './ids.ts'
+import { expr, type Expression } from './expression.ts'
 import { createInFlight } from './in-flight.ts'
+import {
+  AdminGuardItem,
+  deleteSecondFactorPart,
+  hashToken,
+  markOf,
+  nameInToken,
+  newToken,
+  type Operator,
+  type OperatorIdentity,
+  OperatorItem,
+  operatorKey,
+  type OperatorRole,
+  operatorRoles,
+  toIdentity,
+  toOperator,
+} from './operator-item.ts'
+import { createOperatorSessions, type OperatorSession } from './operator-sessions.ts'
 import { scanAll } from './paging.ts'
 import { CONFLICT, retryOnConflict } from './retry-on-conflict.ts'
 import { serverTable } from './server-table.ts'
 import { timingSafeEquals } from './timing-safe-equals.ts'
 import { transactParts } from './transact.ts'
 
-/** Each role includes the ones before it. */
-export const operatorRoles = ['viewer', 'editor', 'admin'] as const
-export const OperatorRole = z.enum(operatorRoles)
-export type OperatorRole = z.infer<typeof OperatorRole>
-
-export const OperatorItem = z.object({
-  PK: z.string().startsWith('OPERATOR#'),
-  SK: z.literal('TOKEN'),
-  name: z.string(),
-  tokenHash: z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length === 32),
-  createdAt: z.number().int(),
-  rotatedAt: z.number().int().optional(),
-  /** Operators that were stored before there were roles are admins. */
-  role: OperatorRole.optional(),
-  /** The services that the operator is limited to; all if missing. */
-  services: z.array(z.string()).min(1).optional(),
-  expiresAt: z.number().int().optional(),
-  /** To the minute. */
-  lastUsedAt: z.number().int().optional(),
-})
-type OperatorItem = z.infer<typeof OperatorItem>
-
-/** Its revision is a condition of every write that could leave the server without an admin. */
-export const AdminGuardItem = z.object({
-  PK: z.literal('OPERATORS'),
-  SK: z.literal('ADMINS'),
-  revision: z.number().int(),
-})
-
 export const operatorError = defineErrors('operator', {
   unauthorized: [401, 'An operator token is required. Send it as "Authorization: Bearer …".'],
+  session_ended: [401, 'This session has ended. Sign in again.'],
+  session_required: [403, 'This requires a session of the console. Sign in there.'],
+  foreign_origin: [
+    403,
+    'With a session, requests must come from a page of this server. Programs send a token instead.',
+  ],
+  invalid_token: [401, 'The token is wrong, replaced or expired. Sign in with a current one.'],
+  sign_in_expired: [
+    401,
+    'This sign-in has expired, was completed or had too many attempts. Start again with your token.',
+  ],
+  verification_required: [
+    403,
+    'This requires a sign-in or verification within the last 10 minutes. Verify again.',
+  ],
+  second_factor_setup_required: [
+    403,
+    'This server requires a second factor from admins. Add an authenticator app or a passkey first.',
+  ],
+  last_second_factor: [
+    409,
+    'This server requires a second factor from admins. Add another one before you remove this one.',
+  ],
+  own_second_factor: [
+    409,
+    'Another admin must reset your second factor. Remove it in your sign-in settings, or use "strongroom operator reset-2fa" on the server.',
+  ],
+  session_not_found: [404, 'Session not found. It may have ended already.'],
   forbidden: [403, 'This operator lacks the role that data.requiredRole names for data.service'],
   invalid_name: [400, 'An operator name has 1 to 32 lower-case letters, digits and hyphens'],
   invalid_expiry: [400, 'The expiry must be in the future'],
@@ -65,17 +79,6 @@ export const operatorError = defineErrors('operator', {
   ],
   not_found: [404, 'Operator not found. See "strongroom operator list".'],
 })
-
-export interface Operator {
-  name: string
-  role: OperatorRole
-  /** Undefined for all services. */
-  services: readonly string[] | undefined
-  createdAt: number
-  rotatedAt: number | undefined
-  expiresAt: number | undefined
-  lastUsedAt: number | undefined
-}
 
 export interface OperatorGrant {
   /** Admin by default. */
@@ -96,7 +99,10 @@ export interface Operators {
   /** Adds an operator and returns its token, which is never shown again. */
   add(name: string, grant?: OperatorGrant): Promise<string>
   /** The same as a part of a transaction, on the condition that the name is free. */
-  addPart(name: string, grant?: OperatorGrant): { token: string; part: TransactWriteItem }
+  addPart(
+    name: string,
+    grant?: OperatorGrant,
+  ): { token: string; mark: string; part: TransactWriteItem }
   /** Throws `operator.last_admin` instead of leaving the server without a permanent admin. */
   change(name: string, change: OperatorChange): Promise<Operator>
   /** Replaces the token of an operator; the old one becomes invalid immediately. */
@@ -107,19 +113,53 @@ export interface Operators {
   list(): Promise<Operator[]>
   /** The operator with this token; undefined if there is none or it has expired. */
   verify(token: string): Promise<Operator | undefined>
+  /** The same, with the mark of its credentials. */
+  identify(token: string): Promise<OperatorIdentity | undefined>
+  /** The operator of a session; undefined if the session or the operator has ended. */
+  verifySession(value: string): Promise<OperatorSignIn | undefined>
+  /** The operator with this name, unless it has expired. */
+  load(name: string): Promise<OperatorIdentity | undefined>
+  /** Requires that the credentials are as they were read, as a part of a transaction. */
+  unchangedPart(identity: OperatorIdentity): TransactWriteItem
+  /** Ends all sessions, as a part of a transaction, and returns the mark of new ones. */
+  endSessionsPart(identity: OperatorIdentity): { part: TransactWriteItem; mark: string }
+  /** What sessions must fulfil. */
+  sessionPolicy: SessionPolicy
   /** Resolves when the last uses that were noted are stored. */
   settled(): Promise<void>
 }
 
+export interface OperatorSignIn {
+  operator: Operator
+  session: OperatorSession
+}
+
+export interface SessionPolicy {
+  /** The public URL of the server, which requests with a session come from; without it there are none. */
+  publicUrl: string | undefined
+  /** Whether admins need a second factor. */
+  requiresSecondFactor: boolean
+}
+
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/
-const TOKEN = /^sro_([a-z0-9-]{1,32})\.([A-Za-z0-9_-]{43})$/
 
 /** The last use is stored at most this often. */
 const LAST_USE_SECONDS = 60
 
 const GUARD = { PK: 'OPERATORS', SK: 'ADMINS' } as const
 
-export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operators {
+export function createOperators({
+  db,
+  clock,
+  publicUrl,
+  requiresSecondFactor = false,
+}: {
+  db: Db
+  clock: Clock
+  publicUrl?: string
+  requiresSecondFactor?: boolean
+}): Operators {
+  const sessions = createOperatorSessions({ db, clock })
   const items = entity(db, serverTable, OperatorItem)
   const guards = entity(db, serverTable, AdminGuardItem)
   const exists = expr`attribute_exists(${items.attr('PK')})`
@@ -151,7 +191,7 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
   async function list(): Promise<Operator[]> {
     // A scan, because the table is small and only people read this.
     const operators: Operator[] = []
-    const filter = expr`begins_with(${items.attr('PK')}, ${'OPERATOR#'})`
+    const filter = expr`begins_with(${items.attr('PK')}, ${'OPERATOR#'}) AND ${items.attr('SK')} = ${'TOKEN'}`
     for await (const item of scanAll(db, serverTable, { filter }, items.parse)) {
       operators.push(toOperator(item))
     }
@@ -164,14 +204,18 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
    */
   async function reduceRights(
     name: string,
-    makePart: (item: OperatorItem) => { part: TransactWriteItem; after: OperatorItem | undefined },
+    makePart: (item: OperatorItem) => {
+      part: TransactWriteItem
+      more?: TransactWriteItem
+      after: OperatorItem | undefined
+    },
   ): Promise<OperatorItem | undefined> {
     requireName(name)
     return retryOnConflict(async () => {
       const revision = (await guards.get(GUARD))?.revision ?? 0
       const item = await items.get(operatorKey(name))
       if (!item) throw operatorError('not_found')
-      const { part, after } = makePart(item)
+      const { part, more, after } = makePart(item)
       if (isFullAdmin(toOperator(item)) && !(after && isPermanentAdmin(toOperator(after)))) {
         const others = (await list()).filter((each) => each.name !== name)
         if (!others.some(isPermanentAdmin)) throw operatorError('last_admin')
@@ -182,6 +226,7 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
           : expr`${guards.attr('revision')} = ${revision}`
       const written = await transactParts(db, {
         operator: part,
+        ...(more && { more }),
         guard: guards.part.put({ ...GUARD, revision: revision + 1 }, isUnchanged),
       })
       return written.kind === 'done' ? after : CONFLICT
@@ -206,6 +251,36 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
       .finally(() => noting.delete(name))
   }
 
+  function isExpired({ expiresAt }: OperatorItem): boolean {
+    return expiresAt !== undefined && expiresAt <= epochSeconds(clock)
+  }
+
+  async function identify(token: string): Promise<OperatorIdentity | undefined> {
+    const name = nameInToken(token)
+    if (name === undefined) return undefined
+    const item = await items.get(operatorKey(name))
+    // Compared also for an unknown operator, so that both cases take the same time.
+    const isValid = timingSafeEquals(item?.tokenHash ?? new Uint8Array(32), hashToken(token))
+    if (!item || !isValid || isExpired(item)) return undefined
+    void inFlight.track(noteUse(item))
+    return toIdentity(item)
+  }
+
+  async function load(name: string): Promise<OperatorIdentity | undefined> {
+    const item = await items.get(operatorKey(name))
+    return item && !isExpired(item) ? toIdentity(item) : undefined
+  }
+
+  function hasCredentials({
+    tokenHash,
+    sessionEpoch,
+  }: Pick<OperatorIdentity, 'tokenHash' | 'sessionEpoch'>): Expression {
+    const epoch = items.attr('sessionEpoch')
+    const hasEpoch =
+      sessionEpoch === 0 ? expr`attribute_not_exists(${epoch})` : expr`${epoch} = ${sessionEpoch}`
+    return expr`${items.attr('tokenHash')} = ${tokenHash} AND ${hasEpoch}`
+  }
+
   return {
     async add(name, grant = {}) {
       const { token, tokenHash } = newToken(name)
@@ -215,7 +290,8 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
 
     addPart(name, grant = {}) {
       const { token, tokenHash } = newToken(name)
-      return { token, part: items.part.put(newItem(name, tokenHash, grant), absent) }
+      const part = items.part.put(newItem(name, tokenHash, grant), absent)
+      return { token, mark: markOf(tokenHash, 0), part }
     },
 
     async change(name, { role, services, expiresAt }) {
@@ -231,7 +307,8 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
           ...(newExpiry !== undefined && { expiresAt: newExpiry }),
           ...(lastUsedAt !== undefined && { lastUsedAt }),
         }
-        const isUnchanged = expr`${items.attr('tokenHash')} = ${item.tokenHash}`
+        // Also the epoch: writing back an earlier one would revive the sessions that it ended.
+        const isUnchanged = hasCredentials(toIdentity(item))
         return { part: items.part.put(after, isUnchanged), after }
       })
       if (!changed) throw operatorError('not_found')
@@ -255,6 +332,8 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
     async remove(name) {
       await reduceRights(name, () => ({
         part: items.part.delete(operatorKey(name), exists),
+        // A new operator of the same name must not inherit it.
+        more: deleteSecondFactorPart(name),
         after: undefined,
       }))
     },
@@ -267,17 +346,32 @@ export function createOperators({ db, clock }: { db: Db; clock: Clock }): Operat
 
     list,
 
-    async verify(token) {
-      const name = TOKEN.exec(token)?.[1]
-      if (name === undefined) return undefined
-      const item = await items.get(operatorKey(name))
-      // Compared also for an unknown operator, so that both cases take the same time.
-      const isValid = timingSafeEquals(item?.tokenHash ?? new Uint8Array(32), hashOf(token))
-      if (!item || !isValid) return undefined
-      if (item.expiresAt !== undefined && item.expiresAt <= epochSeconds(clock)) return undefined
-      void inFlight.track(noteUse(item))
-      return toOperator(item)
+    verify: async (token) => (await identify(token))?.operator,
+
+    identify,
+
+    async verifySession(value) {
+      const session = await sessions.find(value)
+      const identity = session && (await load(session.name))
+      if (!session || identity?.mark !== session.mark) return undefined
+      void inFlight.track(sessions.noteUse(session))
+      return { operator: identity.operator, session }
     },
+
+    load,
+
+    unchangedPart: ({ operator, ...identity }) =>
+      items.part.check(operatorKey(operator.name), hasCredentials(identity)),
+
+    endSessionsPart({ operator, tokenHash, sessionEpoch }) {
+      const next = sessionEpoch + 1
+      const update = expr`SET ${items.attr('sessionEpoch')} = ${next}`
+      const isUnchanged = hasCredentials({ tokenHash, sessionEpoch })
+      const part = items.part.update(operatorKey(operator.name), update, isUnchanged)
+      return { part, mark: markOf(tokenHash, next) }
+    },
+
+    sessionPolicy: { publicUrl, requiresSecondFactor },
 
     settled: () => inFlight.settled(),
   }
@@ -301,23 +395,17 @@ export function isPermanentAdmin(operator: Operator): boolean {
   return isFullAdmin(operator) && operator.expiresAt === undefined
 }
 
-function toOperator(item: OperatorItem): Operator {
-  const { name, role = 'admin', services, createdAt, rotatedAt, expiresAt, lastUsedAt } = item
-  return { name, role, services, createdAt, rotatedAt, expiresAt, lastUsedAt }
-}
-
-function operatorKey(name: string) {
-  return { PK: `OPERATOR#${name}`, SK: 'TOKEN' } as const
-}
-
-function newToken(name: string) {
-  const token = `sro_${name}.${randomToken(32)}`
-  return { token, tokenHash: hashOf(token) }
-}
-
-/** The token has 256 random bits, so a fast hash is as safe as a slow one. */
-function hashOf(token: string): Uint8Array {
-  return createHash('sha256').update(token).digest()
+/** The rights of an operator, for the audit log entry of a change. */
+export function auditedOperator(
+  name: string,
+  describe: (before: Operator) => ReturnType<AuditedItem['describe']>,
+): AuditedItem {
+  return {
+    table: serverTable,
+    key: operatorKey(name),
+    attributes: ['role', 'services', 'expiresAt'],
+    describe: (item) => (item ? describe(toOperator(OperatorItem.parse(item))) : {}),
+  }
 }
 
 function requireName(name: string) {

@@ -35,6 +35,8 @@ export interface RateDecision {
 export interface RateLimiter {
   /** Counts one request of a caller, whose counters are stored under the key, if every limit allows it. */
   take(key: Item): Promise<RateDecision>
+  /** The requests that count against each limit now. */
+  usage(key: Item): Promise<{ rate: RateLimit; used: number }[]>
 }
 
 const MAX_ATTEMPTS = 20
@@ -78,6 +80,19 @@ export function createRateLimiter(options: {
             new StoreBusy('Too many concurrent requests of one caller. Retry later.'),
         },
       )
+    },
+
+    async usage(key) {
+      const nowMs = clock.now()
+      const { Item: stored } = await db.getItem({
+        TableName: table.name,
+        Key: key,
+        ConsistentRead: true,
+      })
+      return limits.map((rate) => {
+        const cells = rollCells(cellsIn(rate, stored) ?? emptyCells, rate, nowMs)
+        return { rate, used: cells.current + rate.limit - allowance(cells, rate, nowMs) }
+      })
     },
   }
 

@@ -17,7 +17,7 @@ import { type Deadline, startDeadline } from './deadline.ts'
 import { SafeFetchError, type SafeFetchReason, toSafeFetchError } from './safe-fetch/error.ts'
 import { guardedConnector, type Resolve } from './safe-fetch/guarded-connector.ts'
 import { createOwnTargets, type OwnAddresses } from './safe-fetch/own-addresses.ts'
-import { addressPolicy } from './safe-fetch/public-address.ts'
+import { addressPolicy, allowLoopback } from './safe-fetch/public-address.ts'
 import { isRedirect, nextHop, type Hop } from './safe-fetch/redirect.ts'
 import { buildRequestHeaders, type RequestHeaders } from './safe-fetch/request-headers.ts'
 import { checkTargetUrl, type PortPolicy, type TargetPolicy } from './safe-fetch/target-url.ts'
@@ -31,6 +31,8 @@ export interface SafeFetchOptions {
    * resolve to are still checked. Unless given, they are allowed if any network is.
    */
   allowLocalNames?: boolean
+  /** Allows http and https to `localhost`, 127.0.0.0/8 and ::1, except to the ports of `own`. */
+  allowLoopback?: boolean
   ports?: PortPolicy
   /** Addresses of this server, which are refused. */
   own?: OwnAddresses | undefined
@@ -95,11 +97,13 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const resolve = options.resolve ?? resolveAll
   const own = options.own && createOwnTargets(options.own, { resolve, clock: options.clock })
   const policy: TargetPolicy = {
-    permits: addressPolicy(allow),
+    permits: options.allowLoopback ? allowLoopback(addressPolicy(allow)) : addressPolicy(allow),
+    allowLoopback: options.allowLoopback ?? false,
     allowHttp: options.allowHttp ?? false,
     allowLocalNames: options.allowLocalNames ?? allow.length > 0,
     ports: options.ports ?? 'web',
     isOwnName: own?.isOwnName,
+    isOwnPort: own?.isOwnPort,
   }
   const agent = new Agent({
     connect: guardedConnector({

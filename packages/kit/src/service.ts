@@ -8,10 +8,12 @@ import type { ErrorFactory } from './errors.ts'
 import type { AppEnv } from './http/env.ts'
 import type { HotRoute } from './http/hot-routes.ts'
 import { publicRoute, requirePermissions } from './http/permissions.ts'
+import type { JobKind } from './jobs/kind.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { OwnAddresses } from './safe-fetch/own-addresses.ts'
 import type { ServerSecrets } from './server-secrets.ts'
+import type { ServiceStatus } from './service-status.ts'
 import type { Table } from './table.ts'
 
 export interface ServiceDeps {
@@ -24,6 +26,13 @@ export interface ServiceDeps {
   publicUrl: string
   /** What requests to addresses that users choose must not reach. */
   ownAddresses?: OwnAddresses
+  /**
+   * Whether only this machine can reach the server. Undefined if that is unknown, as in a worker: the
+   * server may have been started with other settings.
+   */
+  isLocal?: boolean
+  /** Whether admins need a second factor to use a session. */
+  requiresSecondFactor?: boolean
   /** The values of all settings; a service declares those it reads in its `Needs`. */
   config: object
 }
@@ -49,6 +58,8 @@ export interface Service<Needs extends object = object> {
   start(deps: ServiceDeps & Needs): RunningService | Promise<RunningService>
   /** Runs the background work of the service without its routes: `strongroom worker`. */
   startWorker?(deps: ServiceDeps & Needs): Promise<RunningWorker>
+  /** The jobs that operators can start; servers and workers run them. */
+  createJobKinds?(deps: ServiceDeps & Needs): Promise<readonly JobKind[]>
 }
 
 export interface RunningWorker {
@@ -65,6 +76,10 @@ export interface RunningService {
   rootRoutes?: OpenAPIHono<AppEnv>
   /** Frequent routes that may run without the app; `routes` or `rootRoutes` has them too. */
   hotRoutes?: readonly HotRoute[]
+  /** What the operator should know about how it was started, for the banner. */
+  notice?: string | undefined
+  /** What operators should know now. Called often, so what is expensive is cached. */
+  status?(): Promise<ServiceStatus>
   /** Ends endless responses, such as streams; called when the server begins to stop. */
   endStreams?(): void
   /** Ends background work; called when no request is running any more. */

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createAuditLog, type AuditLog } from '../src/audit-log.ts'
-import type { Db } from '../src/db.ts'
+import { type AuditMonthCheck, toAuditVerification } from '../src/audit-verification.ts'
+import type { Db, Item } from '../src/db.ts'
 import { ConditionFailed } from '../src/db-errors.ts'
 import { entity } from '../src/entity.ts'
 import { expr } from '../src/expression.ts'
@@ -103,6 +104,97 @@ describe.each(everyStore())('the audit log on $name', (store) => {
     expect(await log.verify()).toMatchObject({ entries: 20, findings: [] })
   })
 
+  test('says exactly what was before each of twenty concurrent changes', async () => {
+    const item = (text: string) => ({
+      table: notesTable,
+      key: { PK: 'a' },
+      attributes: ['text'],
+      describe: (before: Item | undefined) => ({
+        before: before && { text: before['text'] },
+        after: { text },
+      }),
+    })
+    await Promise.all(
+      Array.from({ length: 20 }, (_, number) => {
+        const text = `text ${number}`
+        const change = { ...by, action: 'notes.note.changed', item: item(text) }
+        return notesOn(createAuditLog({ db, clock }).audited(change)).put({ PK: 'a', text })
+      }),
+    )
+    const entries = (await listed()).toReversed()
+    expect(entries[0]?.before).toBeUndefined()
+    expect(entries.slice(1).map(({ before }) => before)).toEqual(
+      entries.slice(0, -1).map(({ after }) => after),
+    )
+    expect(await log.verify()).toMatchObject({ entries: 20, findings: [] })
+  })
+
+  test('ends a page after a number of reads, and the next one goes on', async () => {
+    await log.record({ ...by, action: 'notes.note.changed', target: 'needle' })
+    for (let at = 0; at < 250; at++) {
+      await log.record({ ...by, action: 'notes.note.changed', target: 'hay' })
+    }
+    const first = await log.list({ target: 'needle', limit: 5, maxReads: 1 })
+    expect(first.items).toEqual([])
+    const second = await log.list({ target: 'needle', limit: 5, maxReads: 1, after: first.next })
+    expect(second.items).toMatchObject([{ target: 'needle' }])
+  })
+
+  test('repeats a write if others changed the item and changed it back meanwhile', async () => {
+    await notesOn(db).put({ PK: 'a', text: 'first' })
+    let isFirst = true
+    const changing: Db = {
+      ...db,
+      async transactWriteItems(input) {
+        if (!isFirst) return db.transactWriteItems(input)
+        isFirst = false
+        await notesOn(db).put({ PK: 'a', text: 'between' })
+        try {
+          return await db.transactWriteItems(input)
+        } finally {
+          await notesOn(db).put({ PK: 'a', text: 'first' })
+        }
+      },
+    }
+    const item = {
+      table: notesTable,
+      key: { PK: 'a' },
+      attributes: ['text'],
+      describe: (before: Item | undefined) => ({ before }),
+    }
+    const audited = createAuditLog({ db: changing, clock }).audited({
+      ...by,
+      action: 'notes.note.changed',
+      item,
+    })
+    await notesOn(audited).put({ PK: 'a', text: 'second' })
+    expect(isFirst).toBe(false)
+    expect(await notesOn(db).get({ PK: 'a' })).toEqual({ PK: 'a', text: 'second' })
+    expect((await listed()).map(({ before }) => before)).toEqual([{ PK: 'a', text: 'first' }])
+  })
+
+  test('reports a refusal as without it also where it says what was before', async () => {
+    const item = {
+      table: notesTable,
+      key: { PK: 'a' },
+      attributes: ['text'],
+      describe: (before: Item | undefined) => ({ before }),
+    }
+    const notes = notesOn(log.audited({ ...by, action: 'notes.note.changed', item }))
+    await notes.put({ PK: 'a', text: 'first' })
+    const isAbsent = expr`attribute_not_exists(${notes.attr('PK')})`
+    const refused = notes.put({ PK: 'a', text: 'second' }, isAbsent)
+    await expect(refused).rejects.toThrow(ConditionFailed)
+    await expect(notes.put({ PK: 'b', text: 'x' })).rejects.toThrow(TypeError)
+    await notes.update({ PK: 'a' }, expr`SET ${notes.attr('text')} = ${'third'}`)
+    await notes.delete({ PK: 'a' })
+    expect((await listed()).map(({ before }) => before)).toEqual([
+      { PK: 'a', text: 'third' },
+      { PK: 'a', text: 'first' },
+      undefined,
+    ])
+  })
+
   test('says that a change outside the store started, and how it ended', async () => {
     const change = { ...by, action: 'kms.key.rotated' }
     expect(await log.around(change, async () => 'result')).toBe('result')
@@ -187,6 +279,48 @@ describe.each(everyStore())('the audit log on $name', (store) => {
         months: [{ month: '2100-01', entries: 3 }],
         findings: [],
       })
+    })
+
+    test('the same in pages of any size, also across months', async () => {
+      clock.advance({ days: 40 })
+      for (const target of ['d', 'e'])
+        await log.record({ ...by, action: 'notes.note.kept', target })
+      await db.updateItem({
+        TableName,
+        Key: key(2),
+        UpdateExpression: 'SET actor = :a',
+        ExpressionAttributeValues: { ':a': 'operator:bob' },
+      })
+      const whole = await log.verify()
+      expect(whole).toMatchObject({
+        entries: 5,
+        months: [
+          { month: '2100-01', entries: 3 },
+          { month: '2100-02', entries: 2 },
+        ],
+        findings: [{ month: '2100-01', seq: 2, message: 'The entry was changed' }],
+      })
+      for (const limit of [1, 2, 3, 4, 5]) {
+        const checks: AuditMonthCheck[] = []
+        let after
+        do {
+          const page = await log.verifyPage({ limit, after })
+          expect(page.items.reduce((sum, { entries }) => sum + entries, 0) <= limit).toBe(true)
+          checks.push(...page.items)
+          after = page.next
+        } while (after)
+        expect(toAuditVerification(checks)).toEqual(whole)
+      }
+    })
+
+    test('nothing while others write entries', async () => {
+      const writes = Array.from({ length: 20 }, (_, number) =>
+        log.record({ ...by, action: 'notes.note.kept', target: `${number}` }),
+      )
+      const found = await Promise.all(Array.from({ length: 20 }, () => findings()))
+      await Promise.all(writes)
+      expect(found.flat()).toEqual([])
+      expect(await log.verify()).toMatchObject({ entries: 23, findings: [] })
     })
 
     test('an entry that was changed', async () => {

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTables } from '../src/tables.ts'
 import type { Db } from '../src/db.ts'
 import { createApp } from '../src/http/app.ts'
@@ -182,9 +182,28 @@ describe.each(testStores())('operators on $name', (store) => {
     })
   })
 
+  test('that are changed while all their sessions end do not revive a session', async () => {
+    const name = newName()
+    await operators.add(name, { role: 'editor' })
+    const identity = (await operators.load(name))!
+    const write = db.transactWriteItems.bind(db)
+    vi.spyOn(db, 'transactWriteItems').mockImplementationOnce(async (input) => {
+      await write({ TransactItems: [operators.endSessionsPart(identity).part] })
+      return write(input)
+    })
+    await operators.change(name, { role: 'viewer' })
+    const after = await operators.load(name)
+    expect(after).toMatchObject({ operator: { role: 'viewer' }, sessionEpoch: 1 })
+    expect(after?.mark).not.toBe(identity.mark)
+  })
+
   describe('on a route for operators', () => {
     const { viewer, editor, admin } = declarePermissions('Test').operator(
-      { verify: (token) => operators.verify(token) },
+      {
+        verify: (token) => operators.verify(token),
+        verifySession: (value) => operators.verifySession(value),
+        sessionPolicy: { publicUrl: 'https://strongroom.example', requiresSecondFactor: false },
+      },
       'notes',
     )
     const ask = async (headers: Record<string, string>, path = '/viewer') => {

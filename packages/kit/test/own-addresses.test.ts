@@ -42,6 +42,19 @@ describe('a server recognises itself', () => {
     expect(await own.isOwnAddress(address, port)).toBe(expected)
   })
 
+  test('by the name, the address and the port of its store and its KMS', async () => {
+    const endpoints = ['http://localhost:8000', 'https://hooks.example.com:4100']
+    const own = createOwnTargets(
+      { origins: [], listeners: [], endpoints, isShared: true },
+      { resolve: async (name) => (name === 'localhost' ? ['127.0.0.1', '::1'] : resolve(name)) },
+    )
+    expect(own.isOwnName('localhost', 8000)).toBe(true)
+    expect(own.isOwnPort(8000)).toBe(true)
+    expect(await own.isOwnAddress('127.0.0.1', 8000)).toBe(true)
+    expect(await own.isOwnAddress('198.51.100.7', 4100)).toBe(true)
+    expect(await own.isOwnAddress('198.51.100.7', 443)).toBe(false)
+  })
+
   test('by names only, if other sites share its address', async () => {
     const listeners = [{ host: '127.0.0.1', port: 4280 }]
     const own = createOwnTargets({ origins, listeners, isShared: true }, { resolve })

@@ -13,7 +13,7 @@ export function errorResponse(thrown: unknown, request: HttpRequest, call: Call)
   const error = request.isAborted() ? requestError('incomplete') : toApiError(thrown)
   const { code, status, message, details, data } = error
   // An overload has thousands of these; the harness logs a few.
-  if (status >= 500 && code !== OVERLOADED)
+  if (status >= 500 && !error.isExpected && code !== OVERLOADED)
     call.log.error('request failed', { code, error: error.cause ?? error })
   call.errorCode = code
   const body = {

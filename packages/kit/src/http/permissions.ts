@@ -2,17 +2,14 @@
  * Permissions of routes. Every route declares one by spreading it into its definition; a server with
  * a route that declares none does not start, see `requirePermissions`.
  */
-import type { Hono, MiddlewareHandler } from 'hono'
+import type { Context, Hono, MiddlewareHandler } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
 import type { AuditActor } from '../audit-log.ts'
-import { parseBearer } from '../bearer.ts'
-import {
-  operatorError,
-  type OperatorRole,
-  type Operators,
-  requireOperatorRole,
-} from '../operators.ts'
+import type { OperatorSession } from '../operator-sessions.ts'
+import type { Operator, OperatorRole } from '../operator-item.ts'
+import { operatorError, type Operators, requireOperatorRole } from '../operators.ts'
 import { errorResponses } from './openapi.ts'
+import { authenticateOperator } from './operator-authentication.ts'
 import type { AppEnv, AppVariables } from './env.ts'
 
 /** The field of an operation in the OpenAPI document. */
@@ -23,7 +20,7 @@ const declared = new WeakSet<object>()
 /** Declares the permissions of the routes under one tag of the OpenAPI document. */
 export function declarePermissions<Need extends string>(tag: string) {
   function need<Handler extends object>(
-    who: Need | `operator:${OperatorRole}` | 'public',
+    who: Need | `operator:${OperatorRole | 'self' | 'session'}` | 'public',
     middleware: Handler,
   ) {
     declared.add(middleware)
@@ -34,17 +31,40 @@ export function declarePermissions<Need extends string>(tag: string) {
     need,
     public: need('public', allowAll()),
 
-    /** A permission for each role, for the routes of one service. */
-    operator(operators: Pick<Operators, 'verify'>, service: string) {
+    /**
+     * A permission for each role, for the routes of one service. Without a service, operators that are
+     * limited to services are let through, and the handler decides by `operatorRights`.
+     */
+    operator(operators: OperatorVerifier, service?: string) {
       const from = (role: OperatorRole) => ({
         ...need(`operator:${role}`, operatorOnly(operators, role, service)),
-        security: [{ operator: [] }],
+        security: [{ operator: [] }, { operatorSession: [] }],
       })
       return { viewer: from('viewer'), editor: from('editor'), admin: from('admin') }
+    },
+
+    /** For what operators do about themselves, whatever their role and services are. */
+    operatorSelf(operators: OperatorVerifier) {
+      return {
+        /** With a token or a session. */
+        self: {
+          ...need('operator:self', anyOperator(operators)),
+          security: [{ operator: [] }, { operatorSession: [] }],
+        },
+        /** With a session, also one that is limited to the setup of a second factor. */
+        session: {
+          ...need('operator:session', sessionOnly(operators)),
+          security: [{ operatorSession: [] }],
+        },
+      }
     },
   }
 }
 
+/** The operators that a permission asks. */
+export type OperatorVerifier = Pick<Operators, 'verify' | 'verifySession' | 'sessionPolicy'>
+
+export type OwnPermissions = ReturnType<ReturnType<typeof declarePermissions>['operatorSelf']>
 export type OperatorPermissions = ReturnType<ReturnType<typeof declarePermissions>['operator']>
 
 /** Declares a route without an OpenAPI definition as public: `routes.get('/', publicRoute, …)`. */
@@ -84,28 +104,75 @@ export interface OperatorEnv {
   Variables: AppVariables & {
     /** The name of the operator. */
     operator: string
+    operatorRights: Operator
     /** For the audit log. */
     actor: AuditActor
   }
 }
 
+export interface SelfEnv {
+  Variables: OperatorEnv['Variables'] & {
+    self: Operator
+    /** Undefined with a token. */
+    session: OperatorSession | undefined
+    /** Whether the session can only set up the second factor that the server requires. */
+    isLimited: boolean
+  }
+}
+
+export interface SessionEnv {
+  Variables: SelfEnv['Variables'] & { session: OperatorSession }
+}
+
 /** The errors of every route for operators. */
-export const operatorErrors = errorResponses(operatorError, 'unauthorized', 'forbidden')
+export const operatorErrors = errorResponses(
+  operatorError,
+  'unauthorized',
+  'session_ended',
+  'forbidden',
+  'foreign_origin',
+  'second_factor_setup_required',
+)
 
 function operatorOnly(
-  operators: Pick<Operators, 'verify'>,
+  operators: OperatorVerifier,
   role: OperatorRole,
-  service: string,
+  service: string | undefined,
 ): MiddlewareHandler<OperatorEnv> {
   return async (c, next) => {
-    const token = parseBearer(c.req.header('authorization'))
-    const operator = token === undefined ? undefined : await operators.verify(token)
-    if (operator === undefined) {
-      throw operatorError('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
-    }
-    requireOperatorRole(operator, role, service)
-    c.set('operator', operator.name)
-    c.set('actor', { actor: `operator:${operator.name}`, address: c.get('call').clientAddress })
+    const { operator, isLimited } = await authenticateOperator(c, operators)
+    if (isLimited) throw operatorError('second_factor_setup_required')
+    requireOperatorRole(operator, role, service ?? operator.services?.[0] ?? '')
+    c.set('operatorRights', operator)
+    setActor(c, operator)
     await next()
   }
+}
+
+function anyOperator(operators: OperatorVerifier): MiddlewareHandler<SelfEnv> {
+  return async (c, next) => {
+    const { operator, session, isLimited } = await authenticateOperator(c, operators)
+    setActor(c as never, operator)
+    c.set('self', operator)
+    c.set('session', session)
+    c.set('isLimited', isLimited)
+    await next()
+  }
+}
+
+function sessionOnly(operators: OperatorVerifier): MiddlewareHandler<SessionEnv> {
+  return async (c, next) => {
+    const { operator, session, isLimited } = await authenticateOperator(c, operators)
+    if (!session) throw operatorError('session_required')
+    setActor(c as never, operator)
+    c.set('self', operator)
+    c.set('session', session)
+    c.set('isLimited', isLimited)
+    await next()
+  }
+}
+
+function setActor(c: Context<OperatorEnv>, { name }: Operator): void {
+  c.set('operator', name)
+  c.set('actor', { actor: `operator:${name}`, address: c.get('call').clientAddress })
 }

@@ -47,7 +47,8 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
       callback(new SafeFetchError(reason), null)
 
     // `lookup` is not called for a literal address: without this check http://127.0.0.1 would pass.
-    if (isIP(target.hostname) !== 0 && !permits(target.hostname)) {
+    const { hostname } = target
+    if (isIP(hostname) !== 0 && !permits(hostname, hostname)) {
       queueMicrotask(() => reject('blocked_address'))
       return
     }
@@ -57,7 +58,7 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
       } else if (socket.remoteAddress === undefined) {
         socket.destroy()
         reject('connection')
-      } else if (!permits(socket.remoteAddress)) {
+      } else if (!permits(socket.remoteAddress, hostname)) {
         socket.destroy()
         reject('blocked_address')
       } else if (!checkOwn) {
@@ -98,7 +99,8 @@ async function resolveAllowed(
     throw new SafeFetchError('dns', { code: errorCode(error) })
   })
   // All must be allowed: an attacker's name has a public address besides the private target.
-  if (!addresses.every(permits)) throw new SafeFetchError('blocked_address')
+  if (!addresses.every((address) => permits(address, hostname)))
+    throw new SafeFetchError('blocked_address')
   const [first, ...rest] = addresses.map((address) => ({ address, family: isIP(address) }))
   if (first === undefined) throw new SafeFetchError('dns')
   return [first, ...rest]

@@ -1,6 +1,7 @@
 /**
- * Recognises the server itself as the target of a request that somebody else configured: by the names
- * in its public URLs, and after DNS resolution by the addresses of these names and of its listeners.
+ * Recognises the server itself, its store and its KMS as the target of a request that somebody else
+ * configured: by the names in their URLs, and after DNS resolution by the addresses of these names and
+ * of the server's listeners.
  */
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -12,6 +13,8 @@ export interface OwnAddresses {
   origins: readonly string[]
   /** Where it listens. */
   listeners: readonly { host: string; port: number }[]
+  /** The endpoints of its store and its KMS, whose data belongs to everybody. */
+  endpoints?: readonly string[]
   /**
    * Whether other sites have the same addresses as `origins`, for example behind the same proxy. Then
    * only the names are recognised.
@@ -20,24 +23,27 @@ export interface OwnAddresses {
 }
 
 export interface OwnTargets {
-  /** Whether a URL names the server. */
+  /** Whether a URL names one of them. */
   isOwnName(hostname: string, port: number): boolean
-  /** Whether an address and port, after resolution, are the server's. */
+  /** Whether one of them has this port. */
+  isOwnPort(port: number): boolean
+  /** Whether an address and port, after resolution, are of one of them. */
   isOwnAddress(address: string, port: number): Promise<boolean>
 }
 
 const RESOLVED_FOR_MS = 60_000
 
 export function createOwnTargets(
-  { origins, listeners, isShared = false }: OwnAddresses,
+  { origins, listeners, endpoints = [], isShared = false }: OwnAddresses,
   {
     resolve,
     localAddresses = addressesOfInterfaces,
     clock = systemClock,
   }: { resolve: Resolve; localAddresses?: () => readonly string[]; clock?: Clock | undefined },
 ): OwnTargets {
-  const named = origins.map(targetOf)
-  const targets = isShared ? listeners : [...named, ...listeners]
+  const [served, used] = [origins.map(targetOf), endpoints.map(targetOf)]
+  const named = [...served, ...used]
+  const targets = [...(isShared ? [] : served), ...used, ...listeners]
   let resolved: { at: number; targets: Promise<ReadonlySet<string>> } | undefined
 
   async function addressesOf(host: string): Promise<readonly string[]> {
@@ -56,11 +62,14 @@ export function createOwnTargets(
     return new Set(found.flat())
   }
 
+  const isOwnPort = (port: number) => targets.some((own) => own.port === port)
+
   return {
+    isOwnPort,
     isOwnName: (hostname, port) =>
       named.some((own) => own.host === bare(hostname) && own.port === port),
     async isOwnAddress(address, port) {
-      if (!targets.some((own) => own.port === port)) return false
+      if (!isOwnPort(port)) return false
       if (!resolved || !isRecent(clock, resolved.at, RESOLVED_FOR_MS)) {
         resolved = { at: clock.now(), targets: resolveTargets() }
       }

@@ -47,11 +47,22 @@ const SPECIAL_V6 = blockList([
 /** A socket treats ::ffff:a.b.c.d as a.b.c.d, so the check does too. */
 const MAPPED_V4 = blockList(['::ffff:0:0/96'])
 
-/** Whether an address may be dialled. */
-export type AddressPolicy = (address: string) => boolean
+/** Whether an address may be dialled for a URL with this host. */
+export type AddressPolicy = (address: string, host: string) => boolean
+
+/** Whether the host of a URL, without brackets, is this machine by name or by address. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+/** Also allows loopback, but only where the URL says so: no other name may resolve to it. */
+export function allowLoopback(permits: AddressPolicy): AddressPolicy {
+  return (address, host) =>
+    permits(address, host) || (isLoopbackHost(host) && isLoopbackHost(address))
+}
 
 /** Allows public addresses and the given networks (`10.1.0.0/16`, `::1/128`), and no malformed address. */
-export function addressPolicy(allow: readonly string[]): AddressPolicy {
+export function addressPolicy(allow: readonly string[]): (address: string) => boolean {
   const allowedV4 = blockList(allow.filter((cidr) => !cidr.includes(':')))
   const allowedV6 = blockList(allow.filter((cidr) => cidr.includes(':')))
 

@@ -7,7 +7,7 @@
 import { isIP } from 'node:net'
 import { ownAddress, SafeFetchError } from './error.ts'
 import type { OwnTargets } from './own-addresses.ts'
-import type { AddressPolicy } from './public-address.ts'
+import { type AddressPolicy, isLoopbackHost } from './public-address.ts'
 
 /** `web`: 80, 443, 8080 and 8443; `unprivileged`: these and everything from 1024 up; or a list. */
 export type PortPolicy = 'web' | 'unprivileged' | readonly number[]
@@ -17,9 +17,13 @@ export interface TargetPolicy {
   allowHttp: boolean
   /** Allows single labels and names like `app.internal`, for targets in private networks. */
   allowLocalNames: boolean
+  /** Allows URLs of this machine, also with http; `permits` has to allow them as well. */
+  allowLoopback?: boolean
   ports: PortPolicy
   /** Whether a host and port name the server itself. */
   isOwnName?: OwnTargets['isOwnName'] | undefined
+  /** Whether the server has this port, so that loopback with it may be the server itself. */
+  isOwnPort?: OwnTargets['isOwnPort'] | undefined
 }
 
 const WEB_PORTS: readonly number[] = [80, 443, 8080, 8443]
@@ -30,8 +34,10 @@ const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|localdomain|lan|home\.ar
 /** The parsed URL, or a SafeFetchError `invalid_url` or `blocked_address`. */
 export function checkTargetUrl(target: string | URL, policy: TargetPolicy): URL {
   const url = parse(target)
-  if (url.protocol !== 'https:' && !(policy.allowHttp && url.protocol === 'http:')) {
-    throw invalid(policy.allowHttp ? 'URL must use https or http' : 'URL must use https')
+  const isLoopback = policy.allowLoopback === true && isLoopbackHost(hostOf(url))
+  const allowHttp = policy.allowHttp || isLoopback
+  if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
+    throw invalid(allowHttp ? 'URL must use https or http' : 'URL must use https')
   }
   if (url.username !== '' || url.password !== '') {
     throw invalid('URL must not contain a user name or password: send credentials in a header')
@@ -41,7 +47,8 @@ export function checkTargetUrl(target: string | URL, policy: TargetPolicy): URL 
     throw invalid(`Port ${port} is not allowed: use the default port of the scheme`)
   }
   if (policy.isOwnName?.(url.hostname, port)) throw ownAddress()
-  checkHost(hostOf(url), policy)
+  if (isLoopback && policy.isOwnPort?.(port)) throw ownAddress()
+  if (!isLoopback) checkHost(hostOf(url), policy)
   return url
 }
 
@@ -65,7 +72,7 @@ function parse(target: string | URL): URL {
 function checkHost(host: string, policy: TargetPolicy): void {
   // After parsing, which turns 2130706433, 0x7f.1, 0177.0.0.1 and ①②⑦.⓪.⓪.① into 127.0.0.1
   if (isIP(host) !== 0) {
-    if (!policy.permits(host)) throw new SafeFetchError('blocked_address')
+    if (!policy.permits(host, host)) throw new SafeFetchError('blocked_address')
     return
   }
   if (host.endsWith('.')) throw invalid('Host name must not end with a dot')

@@ -19,7 +19,7 @@ export interface TestStore {
 /** The embedded engine, and DynamoDB Local where Java is found. */
 export function testStores(): TestStore[] {
   const endpoint = inject('dynamodbLocal')
-  return endpoint === null ? [embeddedEngine] : [embeddedEngine, dynamodbLocal(endpoint)]
+  return endpoint ? [embeddedEngine, dynamodbLocal(endpoint)] : [embeddedEngine]
 }
 
 /**
