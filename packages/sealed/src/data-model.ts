@@ -1,6 +1,8 @@
 import type { DataModel } from '@strongroom/kit/data-model'
+import { operationsTable } from '@strongroom/kit/operations-table'
 import { serverTable } from '@strongroom/kit/server-table'
 import { ApiTokenItem, ApiTokenRateItem } from './api-tokens/item.ts'
+import { FiguresItem } from './figures/item.ts'
 import { SecretItem, TombstoneItem } from './secrets/item.ts'
 import { secretsTable as table } from './tables.ts'
 
@@ -35,6 +37,13 @@ export const dataModel: DataModel = {
       schema: ApiTokenRateItem,
       lifetime: 'until the token is revoked',
     },
+    {
+      name: 'Figures of an hour',
+      table: operationsTable,
+      keys: { PK: 'SEALED#FIGURES', SK: '{hour}' },
+      schema: FiguresItem,
+      lifetime: '90 days',
+    },
   ],
   functions: [
     {
@@ -67,6 +76,17 @@ export const dataModel: DataModel = {
       name: 'secret-status',
       summary: 'Returns the receipt to the creator',
       allows: [{ table, actions: ['GetItem'] }],
+    },
+    {
+      name: 'figures',
+      summary: 'Adds up how many secrets were created, opened, expired and refused',
+      allows: [
+        {
+          table: operationsTable,
+          actions: ['UpdateItem', 'Query'],
+          leadingKeys: ['SEALED#FIGURES'],
+        },
+      ],
     },
     {
       name: 'sweep-secrets',

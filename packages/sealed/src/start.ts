@@ -4,7 +4,7 @@ import { declarePermissions } from '@strongroom/kit/http/permissions'
 import { createOperators } from '@strongroom/kit/operators'
 import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
 import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
-import { createClientLimit } from './abuse/client-limit.ts'
+import { createClientLimit } from '@strongroom/kit/http/client-limit'
 import { createDifficulty } from './abuse/difficulty.ts'
 import { createQuota } from './abuse/quota.ts'
 import { createAuditedApiTokens } from './api-tokens/audited.ts'
@@ -12,6 +12,8 @@ import { apiTokenRoutes } from './api-tokens/routes.ts'
 import { createApiTokens } from './api-tokens/service.ts'
 import { createCleanupScheduler } from './cleanup/scheduler.ts'
 import { startSweeper } from './cleanup/sweep.ts'
+import { figureRoutes } from './figures/routes.ts'
+import { createFigures } from './figures/store.ts'
 import { pageRoutes } from './page/routes.tsx'
 import { createConstantTime, startWait, type StartWait } from './secrets/constant-time.ts'
 import { secretRoutes } from './secrets/routes.ts'
@@ -44,7 +46,8 @@ export function startSealed(
 ): RunningService {
   const { db, clock, log, secrets, config } = deps
   const { startTimer } = time
-  const store = createSecretStore({ db, clock })
+  const figures = createFigures({ db, clock, startTimer, log })
+  const store = createSecretStore({ db, clock, onExpired: () => figures.count('expired') })
   const tokens = createTokens({ secrets, clock })
   const apiTokens = createApiTokens({ db, clock })
   const { quotaMb, sweepMinutes } = scanSettings(config)
@@ -71,6 +74,7 @@ export function startSealed(
       quota,
       cleanup,
       clock,
+      figures,
     }),
     tokens,
     constantTime: createConstantTime({ startWait: time.startWait, ms: time.minResponseMs }),
@@ -83,10 +87,11 @@ export function startSealed(
       status: limit(config.SEALED_STATUS_LIMIT),
     },
   })
-  const permit = declarePermissions('Sealed').operator(createOperators({ db, clock }), 'sealed')
+  const permit = declarePermissions('Sealed').operator(createOperators(deps), 'sealed')
   const auditLog = createAuditLog({ db, clock })
   const audited = createAuditedApiTokens({ db, clock, auditLog })
   routes.route('/', apiTokenRoutes({ apiTokens: audited, permit }))
+  routes.route('/', figureRoutes({ figures, quota, permit }))
   routes.route('/', pageRoutes())
   return {
     routes,
@@ -94,6 +99,7 @@ export function startSealed(
     async close() {
       await cleanup.close()
       await sweeper?.close()
+      await figures.close()
     },
   }
 }

@@ -26,6 +26,8 @@ export interface Quota {
   /** Runs `write`, which returns whether it stored the ciphertext. Throws `full` if there is no room. */
   storeWithin(ciphertext: string, write: () => Promise<boolean>): Promise<boolean>
   recount(): Promise<void>
+  /** Undefined without a limit. */
+  usage(): Promise<{ usedBytes: number; maxBytes: number } | undefined>
 }
 
 /** Without a limit if `maxBytes` is 0. */
@@ -64,6 +66,12 @@ export function createQuota(options: { db: Db; clock: Clock; maxBytes: number })
 
   return {
     recount: async () => (maxBytes === 0 ? undefined : recount()),
+
+    async usage() {
+      if (maxBytes === 0) return undefined
+      if (storedBytes === undefined) await recount()
+      return { usedBytes: storedBytes ?? 0, maxBytes }
+    },
 
     async storeWithin(ciphertext, write) {
       if (maxBytes === 0) return write()

@@ -13,9 +13,11 @@ import type {
   RevealRequest,
 } from '../api.ts'
 import type { ApiTokens } from '../api-tokens/service.ts'
+import { ApiError } from '@strongroom/kit/errors'
 import type { CleanupScheduler } from '../cleanup/scheduler.ts'
 import { requiredBits, verifyWork } from '../crypto/proof-of-work.ts'
 import { sealedError } from '../errors.ts'
+import type { Figures } from '../figures/store.ts'
 import type { SecretStore } from './store.ts'
 import type { Grant, Tokens } from './token.ts'
 
@@ -45,10 +47,17 @@ export function createSecretService(options: {
   quota: Quota
   cleanup: CleanupScheduler
   clock: Clock
+  figures: Pick<Figures, 'count'>
 }): SecretService {
   const { store, tokens, apiTokens, difficulty, perDoubling, quota, cleanup, clock } = options
+  const { figures } = options
 
-  return {
+  const countRefusal = (error: unknown): never => {
+    if (error instanceof ApiError) figures.count('refused')
+    throw error
+  }
+
+  const service: SecretService = {
     async issueToken(apiToken) {
       if (apiToken !== undefined) {
         return tokens.issue({ difficulty: 0, perDoubling: 0 }, await apiTokens.use(apiToken))
@@ -81,6 +90,7 @@ export function createSecretService(options: {
       )
       if (!isStored) throw sealedError('invalid_token')
       if (challenge.difficulty > 0) difficulty.recordCreation()
+      figures.count('created')
       return { id, burnToken, expiresAt }
     },
 
@@ -93,6 +103,7 @@ export function createSecretService(options: {
       switch (result.outcome) {
         case 'revealed': {
           const { deadline, salt = null, ...secret } = result.secret
+          figures.count('opened')
           if (secret.remainingViews === 0) cleanup.schedule(id, deadline)
           return { ...secret, salt, graceSeconds: deadline - epochSeconds(clock) }
         }
@@ -120,6 +131,11 @@ export function createSecretService(options: {
       const { state } = receipt
       return state === 'viewed' ? { state, viewedAt: receipt.at } : { state }
     },
+  }
+  return {
+    ...service,
+    create: (grant, secret) => service.create(grant, secret).catch(countRefusal),
+    reveal: (id, proof) => service.reveal(id, proof).catch(countRefusal),
   }
 }
 

@@ -71,7 +71,16 @@ export interface SecretStore {
   endIfOver(id: string): Promise<number | undefined>
 }
 
-export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): SecretStore {
+export function createSecretStore({
+  db,
+  clock,
+  onExpired,
+}: {
+  db: Db
+  clock: Clock
+  /** Called when a secret ended because of its age. */
+  onExpired?: () => void
+}): SecretStore {
   const secrets = entity(db, secretsTable, SecretItem)
   const newSecrets = entity(db, secretsTable, NewSecretItem)
   const tombstones = entity(db, secretsTable, TombstoneItem)
@@ -232,6 +241,7 @@ export function createSecretStore({ db, clock }: { db: Db; clock: Clock }): Secr
       const condition = endCondition(seen, now)
       if (!condition) return seen.remainingViews === 0 ? lastDeadline(seen, now) : seen.expiresAt
       await end(seen, condition, now)
+      if (seen.expiresAt <= now && seen.remainingViews > 0) onExpired?.()
       return undefined
     },
   }

@@ -19,6 +19,7 @@ describe.each(serviceStores())('the OpenAPI document', (store) => {
       'delete /sealed/v1/api-tokens/{name} 204 401 403 404 default',
       'delete /sealed/v1/secrets/{id} 204 429 default',
       'get /sealed/v1/api-tokens 200 401 403 default',
+      'get /sealed/v1/figures 200 401 403 default',
       'post /sealed/v1/api-tokens 201 400 401 403 409 default',
       'post /sealed/v1/secrets 201 400 401 403 413 507 default',
       'post /sealed/v1/secrets/{id}/ack 204 429 default',
