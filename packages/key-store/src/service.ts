@@ -22,4 +22,8 @@ export const keyStoreService: Service<KeyStoreNeeds> = {
     const { startKeyStore } = await import('./start.ts')
     return startKeyStore(deps)
   },
+  async createJobKinds(deps) {
+    const { createKeyStoreJobs } = await import('./start.ts')
+    return createKeyStoreJobs(deps)
+  },
 }

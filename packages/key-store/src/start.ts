@@ -2,13 +2,16 @@
 import { createAuditLog } from '@strongroom/kit/audit-log'
 import type { Db } from '@strongroom/kit/db'
 import { declarePermissions } from '@strongroom/kit/http/permissions'
+import type { JobKind } from '@strongroom/kit/jobs/kind'
 import { createOperators } from '@strongroom/kit/operators'
 import type { ServiceDeps } from '@strongroom/kit/service'
 import { createAuditedBranchKeys } from './branch-keys/audited.ts'
+import { createRotationJob } from './branch-keys/rotation-job.ts'
 import { type BranchKeys, createBranchKeys } from './branch-keys/service.ts'
 import type { KeyStoreNeeds } from './service.ts'
 import { type KeyStore, openKeyStore } from './store/key-store.ts'
 import { createKeyListing, type KeyListing } from './branch-keys/listing.ts'
+import { createKeyStoreStatus } from './branch-keys/status.ts'
 import { keyStoreRoutes } from './branch-keys/routes.ts'
 import { createKeyStorage, type KeyStorageOptions } from './store/storage.ts'
 import { branchKeysTable, LOGICAL_KEY_STORE_NAME } from './tables.ts'
@@ -17,12 +20,28 @@ import { branchKeysTable, LOGICAL_KEY_STORE_NAME } from './tables.ts'
 export function startKeyStore(deps: ServiceDeps & KeyStoreNeeds) {
   const { secrets } = deps
   const branchKeys = openBranchKeys(deps)
-  const auditedKeys = createAuditedBranchKeys({
+  const auditedKeys = openAuditedKeys(deps)
+  const permit = declarePermissions('Key store').operator(createOperators(deps), 'key-store')
+  return {
+    routes: keyStoreRoutes({ branchKeys, auditedKeys, permit, secrets }),
+    status: createKeyStoreStatus({ listing: openListingOn(deps.db), clock: deps.clock }),
+  }
+}
+
+export function createKeyStoreJobs(deps: On): readonly JobKind[] {
+  const rotation = createRotationJob({
+    branchKeys: openBranchKeys(deps),
+    auditedKeys: openAuditedKeys(deps),
+    clock: deps.clock,
+  })
+  return [rotation]
+}
+
+function openAuditedKeys(deps: On) {
+  return createAuditedBranchKeys({
     auditLog: createAuditLog(deps),
     branchKeysOn: (db) => openBranchKeys({ ...deps, db }),
   })
-  const permit = declarePermissions('Key store').operator(createOperators(deps), 'key-store')
-  return { routes: keyStoreRoutes({ branchKeys, auditedKeys, permit, secrets }) }
 }
 
 type On = Pick<ServiceDeps, 'db' | 'clock'> & KeyStoreNeeds

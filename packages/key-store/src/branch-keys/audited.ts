@@ -1,7 +1,7 @@
 /** Changes of branch keys with an entry in the audit log: for the routes and for commands. */
 import type { AuditActor, AuditLog } from '@strongroom/kit/audit-log'
 import type { Db, TransactWriteItem } from '@strongroom/kit/db'
-import type { BranchKeys, NewBranchKey } from './service.ts'
+import type { BranchKeys, NewBranchKey, RotateOptions } from './service.ts'
 
 export type AuditedBranchKeys = ReturnType<typeof createAuditedBranchKeys>
 
@@ -17,9 +17,9 @@ export function createAuditedBranchKeys(deps: {
       return branchKeysOn(auditLog.audited({ ...change, target: writtenKeyId })).create(input)
     },
 
-    rotate(by: AuditActor, id: string) {
+    rotate(by: AuditActor, id: string, options?: RotateOptions) {
       const change = { ...by, action: 'key-store.key.rotated', target: id }
-      return branchKeysOn(auditLog.audited(change)).rotate(id)
+      return branchKeysOn(auditLog.audited(change)).rotate(id, options)
     },
   }
 }

@@ -8,7 +8,14 @@ import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import type { AuditedBranchKeys } from './audited.ts'
 import type { BranchKeys } from './service.ts'
 import { keyStoreError } from '../errors.ts'
-import { BranchKey, BranchKeyDetails, BranchKeyId, NewKey, UnreadableKey } from './view.ts'
+import {
+  Age,
+  BranchKeyDetails,
+  BranchKeyId,
+  ListedBranchKey,
+  NewKey,
+  UnreadableKey,
+} from './view.ts'
 
 const LISTING = ['key-store', 'keys'] as const
 const CURSOR_SECRET = 'key-store-cursors'
@@ -92,16 +99,25 @@ export function keyStoreRoutes(deps: {
     method: 'get',
     path: '/v1/keys',
     summary: 'List branch keys',
-    description: 'In no particular order. What cannot be read is listed beside what can.',
+    description:
+      'In no particular order. What cannot be read is listed beside what can. With `older`, a page may be short or empty although there are more; continue with the cursor.',
     request: {
       query: z.object({
         limit: z.coerce.number().int().min(1).max(100).default(50),
         cursor: z.string().optional(),
+        older: Age.optional().openapi({
+          description:
+            'Only keys whose active version is at least this old, and keys of unknown age',
+          example: '365d',
+        }),
+        versions: z.enum(['true', 'false']).optional().openapi({
+          description: 'Whether each key has its versions',
+        }),
       }),
     },
     responses: {
       200: jsonResponse(
-        pageOf(BranchKey).extend({ unreadable: z.array(UnreadableKey) }),
+        pageOf(ListedBranchKey).extend({ unreadable: z.array(UnreadableKey) }),
         'A page of branch keys',
       ),
       ...operatorErrors,
@@ -136,9 +152,14 @@ export function keyStoreRoutes(deps: {
       return c.json({ id, version }, 201)
     })
     .openapi(list, async (c) => {
-      const { limit, cursor } = c.req.valid('query')
+      const { limit, cursor, older, versions } = c.req.valid('query')
       const after = cursor === undefined ? undefined : (await cursors()).open(LISTING, cursor)
-      const { items, unreadable, next } = await branchKeys.list({ limit, after })
+      const { items, unreadable, next } = await branchKeys.list({
+        limit,
+        after,
+        olderThanSeconds: older,
+        withVersions: versions === 'true',
+      })
       const continued = next ? (await cursors()).seal(LISTING, next) : null
       return c.json({ items, unreadable, cursor: continued }, 200)
     })

@@ -2,7 +2,11 @@
 import type { Clock } from '@strongroom/platform/clock'
 import type { Item } from '@strongroom/kit/db'
 import { ageSeconds } from './age.ts'
-import type { EncryptedHierarchicalKey, HierarchicalKeyType } from '../store/encrypted-key.ts'
+import type {
+  DecryptOnlyVersion,
+  EncryptedHierarchicalKey,
+  HierarchicalKeyType,
+} from '../store/encrypted-key.ts'
 import { customContext } from '../store/encryption-context.ts'
 import { keyStoreError, rethrowForOperators } from '../errors.ts'
 import { CONTEXT_PREFIX } from '../store/item.ts'
@@ -13,9 +17,23 @@ import type { KeyListing, Unreadable } from './listing.ts'
 export interface BranchKeys {
   create(input: NewBranchKey): Promise<{ id: string }>
   /** Activates a new version; throws `key-store.version_race` if another rotation succeeded first. */
-  rotate(id: string): Promise<{ version: string }>
-  list(options: { limit: number; after?: Item | undefined }): Promise<BranchKeyPage>
+  rotate(id: string, options?: RotateOptions): Promise<{ version: string }>
+  list(options: KeyListOptions): Promise<BranchKeyPage>
   describe(id: string): Promise<BranchKeyDescription>
+}
+
+export interface KeyListOptions {
+  limit: number
+  after?: Item | undefined
+  /** Only keys whose active version is at least this old, and keys of unknown age. */
+  olderThanSeconds?: number | undefined
+  /** Also lists all versions of each key, with one query per key. */
+  withVersions?: boolean | undefined
+}
+
+export interface RotateOptions {
+  /** Only if this version is active; otherwise `key-store.version_race` is thrown. */
+  activeVersion?: string | undefined
 }
 
 export interface NewBranchKey {
@@ -36,6 +54,8 @@ export interface BranchKeySummary extends StoredKey {
   activeVersion: string
   /** The custom pairs, without the prefix. */
   encryptionContext: Record<string, string>
+  /** The active one first; only in a list that was asked for them. */
+  versions?: ListedVersion[] | undefined
 }
 
 export interface BranchKeyPage {
@@ -66,6 +86,10 @@ export interface BranchKeyDescription {
 /** KMS allows twice this, but the key store adds pairs of its own. */
 const MAX_CONTEXT_BYTES = 4096
 
+/** A page ends unfilled after this many reads, because nearly all keys may be young. */
+const MAX_LIST_READS = 20
+const CONCURRENT_QUERIES = 10
+
 export function createBranchKeys(deps: {
   keyStore: Pick<KeyStore, 'createKey' | 'versionKey'>
   listing: KeyListing
@@ -85,6 +109,23 @@ export function createBranchKeys(deps: {
     encryptionContext: customContext(key.encryptionContext),
   })
 
+  const listedVersions = (
+    versions: readonly EncryptedHierarchicalKey<DecryptOnlyVersion>[],
+    activeVersion: string | undefined,
+  ): ListedVersion[] =>
+    versions
+      .map((key) => ({
+        version: key.type.version,
+        active: key.type.version === activeVersion,
+        ...stored(key),
+      }))
+      .toSorted(activeFirst)
+
+  async function addVersions(key: BranchKeySummary): Promise<BranchKeySummary> {
+    const { versions } = await listing.listBranchKeyParts(key.id)
+    return { ...key, versions: listedVersions(versions, key.activeVersion) }
+  }
+
   async function partsOf(id: string) {
     requireIdentifier(id)
     return listing.listBranchKeyParts(id)
@@ -103,23 +144,35 @@ export function createBranchKeys(deps: {
       return { id: branchKeyIdentifier }
     },
 
-    async rotate(id) {
+    async rotate(id, { activeVersion } = {}) {
       const { branchKeyVersion } = await keyStore
-        .versionKey({ branchKeyIdentifier: id })
+        .versionKey({
+          branchKeyIdentifier: id,
+          ...(activeVersion !== undefined && { activeVersion }),
+        })
         .catch(rethrowForOperators)
       return { version: branchKeyVersion }
     },
 
-    async list({ limit, after }) {
-      const { keys, unreadable, next } = await listing.listBranchKeys({ limit, after })
-      return {
-        items: keys.map(summary),
-        unreadable: unreadable.map(({ key, message }) => ({
-          id: textOf(key?.['branch-key-id']),
-          problem: message,
-        })),
-        next,
+    async list({ limit, after, olderThanSeconds, withVersions = false }) {
+      const page: BranchKeyPage = { items: [], unreadable: [], next: after }
+      for (let reads = 0; reads < MAX_LIST_READS; reads++) {
+        // Asks for no more than is missing, so that a page never ends in the middle of a read.
+        const missing = limit - page.items.length - page.unreadable.length
+        const read = await listing.listBranchKeys({ limit: missing, after: page.next })
+        const found = read.keys.map(summary).filter(isOld(olderThanSeconds))
+        page.items.push(...found)
+        page.unreadable.push(...read.unreadable.map(unreadableKey))
+        page.next = read.next
+        if (!page.next || page.items.length + page.unreadable.length >= limit) break
       }
+      if (!withVersions) return page
+      const items: BranchKeySummary[] = []
+      for (let at = 0; at < page.items.length; at += CONCURRENT_QUERIES) {
+        const batch = page.items.slice(at, at + CONCURRENT_QUERIES)
+        items.push(...(await Promise.all(batch.map(addVersions))))
+      }
+      return { ...page, items }
     },
 
     async describe(id) {
@@ -131,19 +184,23 @@ export function createBranchKeys(deps: {
       return {
         id,
         active: current ?? null,
-        versions: versions
-          .map((key) => ({
-            version: key.type.version,
-            active: key.type.version === current?.activeVersion,
-            ...stored(key),
-          }))
-          .toSorted(activeFirst),
+        versions: listedVersions(versions, current?.activeVersion),
         beacon: beacon ? stored(beacon) : null,
         unreadable: unreadable.map(problemOf),
         foreignItems: foreign,
       }
     },
   }
+}
+
+function unreadableKey({ key, message }: Unreadable) {
+  return { id: textOf(key?.['branch-key-id']), problem: message }
+}
+
+/** A key of unknown age is old: its rotation makes the age known. */
+function isOld(olderThanSeconds: number | undefined) {
+  return ({ ageSeconds: age }: StoredKey) =>
+    olderThanSeconds === undefined || age === null || age >= olderThanSeconds
 }
 
 function problemOf({ key, message }: Unreadable) {

@@ -46,7 +46,7 @@ const stored = {
   }),
 }
 
-export const BranchKey = z
+const BranchKey = z
   .object({
     id: BranchKeyId,
     activeVersion: Version,
@@ -54,6 +54,25 @@ export const BranchKey = z
     encryptionContext: EncryptionContext,
   })
   .openapi('BranchKey', { description: 'The active version of a branch key, without the key' })
+
+const VersionView = z.object({ version: Version, active: z.boolean(), ...stored })
+
+export const ListedBranchKey = BranchKey.extend({
+  versions: z.array(VersionView).optional().openapi({
+    description: 'The active one first; only with `versions=true`',
+  }),
+}).openapi('ListedBranchKey')
+
+const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const
+
+/** `365d` as seconds. */
+export const Age = z
+  .string()
+  .regex(/^\d{1,7}[smhdw]$/, 'Must be a number and one of s, m, h, d, w, such as 365d')
+  .transform((text) => {
+    const unit = text.at(-1) as keyof typeof UNIT_SECONDS
+    return Number(text.slice(0, -1)) * UNIT_SECONDS[unit]
+  })
 
 export const UnreadableKey = z.object({ id: BranchKeyId, problem: z.string() })
 
@@ -63,7 +82,7 @@ export const BranchKeyDetails = z
     active: BranchKey.nullable().openapi({
       description: 'Null if the active item is missing or cannot be read',
     }),
-    versions: z.array(z.object({ version: Version, active: z.boolean(), ...stored })),
+    versions: z.array(VersionView),
     beacon: z.object(stored).nullable(),
     unreadable: z.array(z.object({ type: z.string(), problem: z.string() })).openapi({
       description: 'Items of this key that cannot be read, by their sort key',

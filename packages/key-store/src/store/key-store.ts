@@ -69,7 +69,11 @@ export interface KeyStore extends BranchKeySource {
     encryptionContext?: Record<string, string>
   }): Promise<{ branchKeyIdentifier: string }>
   /** Activates a new version. Old versions stay readable. */
-  versionKey(input: { branchKeyIdentifier: string }): Promise<{ branchKeyVersion: string }>
+  versionKey(input: {
+    branchKeyIdentifier: string
+    /** Only if this version is active, so that a repeated call does not rotate twice. */
+    activeVersion?: string
+  }): Promise<{ branchKeyVersion: string }>
   getBeaconKey(input: { branchKeyIdentifier: string }): Promise<BeaconKeyMaterials>
   getKeyStoreInfo(): KeyStoreInfo
 }
@@ -155,11 +159,14 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
     },
 
     // KS-79, KS-80, KS-81, KS-82, KS-83, KS-84, KS-85, KS-86, KS-87
-    async versionKey({ branchKeyIdentifier }) {
+    async versionKey({ branchKeyIdentifier, activeVersion }) {
       keyForWriting(configuration)
       requireIdentifier(branchKeyIdentifier)
       const old = await storage.getEncryptedActiveBranchKey(branchKeyIdentifier)
       requireRequestedKey(old, branchKeyIdentifier, ACTIVE_TYPE)
+      // The write requires the item that is compared here.
+      if (activeVersion !== undefined && activeVersion !== old.type.version)
+        throw keyStoreFailure('VersionRace')
       const arn = keyForReading(configuration, old.kmsArn)
       // Re-encrypts the key under its own context, so that KMS authenticates it before it is used.
       await reEncrypt(arn, old, old)

@@ -52,6 +52,40 @@ describe.each(everyStore())('the key store over HTTP on $name', (store) => {
     ])
   })
 
+  test('lists keys that are older than an age, with their versions', async () => {
+    const { id: old } = (await ask('POST', '/keys', {})).body as { id: string }
+    opened.clock.advance({ days: 10 })
+    const { id: rotated } = (await ask('POST', '/keys', {})).body as { id: string }
+    await ask('POST', `${at(rotated)}/versions`)
+    opened.clock.advance({ days: 400 })
+    await ask('POST', `${at(rotated)}/versions`)
+    type Listed = { id: string; versions?: { active: boolean; ageSeconds: number }[] }
+    const all = async (query: string) => {
+      const items: Listed[] = []
+      let cursor: string | null = ''
+      while (cursor !== null) {
+        const from: string = cursor === '' ? '' : `&cursor=${cursor}`
+        const page = await ask('GET', `/keys?limit=2${query}${from}`)
+        expect(page.status).toBe(200)
+        const body = page.body as { items: Listed[]; cursor: string | null }
+        items.push(...body.items)
+        ;({ cursor } = body)
+      }
+      return new Map(items.map((item) => [item.id, item]))
+    }
+    const older = await all('&older=365d')
+    expect([older.has(old), older.has(rotated)]).toEqual([true, false])
+    expect(older.get(old)?.versions).toBeUndefined()
+    const listed = await all('&versions=true')
+    expect(listed.get(rotated)?.versions).toMatchObject([
+      { active: true, ageSeconds: 0 },
+      { active: false, ageSeconds: 400 * 86_400 },
+      { active: false, ageSeconds: 400 * 86_400 },
+    ])
+    expect((await all('&older=411d')).size).toBe(0)
+    expect((await ask('GET', '/keys?older=soon')).status).toBe(400)
+  })
+
   test('adds encryption context as it is given, with the prefix in the table only', async () => {
     const id = randomUUID()
     const encryptionContext: unknown = JSON.parse(
