@@ -11,6 +11,7 @@ import { createAuditedChanges } from './apps/audited.ts'
 import { createAppRegistry } from './apps/registry.ts'
 import { appRoutes } from './apps/routes.ts'
 import { createAppService } from './apps/service.ts'
+import { createTwoKeyStatus } from './apps/status.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createSlackApi, type SlackApiOptions } from './existence/slack-api.ts'
 import { createTwoKeyMetrics } from './metrics.ts'
@@ -41,7 +42,6 @@ export function startTwoKey(
   const apps = createAppService({ db, clock, box, checkUrl })
   const audited = createAuditedChanges({
     auditLog: createAuditLog(deps),
-    apps,
     appsOn: (on, tokenDb) => createAppService({ db: on, tokenDb, clock, box, checkUrl }),
   })
   const registry = createAppRegistry({ ...deps, box, apps, metrics, startTimer, ...slack })
@@ -72,6 +72,7 @@ export function startTwoKey(
       .route('/', requestRoutes(requests))
       .route('/', appRoutes({ apps, audited, registry, permit, publicUrl }))
       .route('/', tokenRoutes({ registry, audited, slackApi, permit })),
+    status: createTwoKeyStatus({ registry, apps }),
     async close() {
       isClosed = true
       stopTimer?.()

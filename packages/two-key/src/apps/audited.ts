@@ -1,35 +1,29 @@
 /** Changes by operators with an entry in the audit log. */
-import type { AuditActor, AuditLog } from '@strongroom/kit/audit-log'
+import type { AuditActor, AuditedWrite, AuditLog } from '@strongroom/kit/audit-log'
+import type { AuditedItem } from '@strongroom/kit/audited-item'
 import type { Db } from '@strongroom/kit/db'
-import { twoKeyError } from '../errors.ts'
-import type { AppItem } from './item.ts'
+import { serverTable } from '@strongroom/kit/server-table'
+import { appKey, AppItem } from './item.ts'
 import type { AppChange, AppService, NewApp } from './service.ts'
 
 export type AuditedChanges = ReturnType<typeof createAuditedChanges>
 
 export function createAuditedChanges(deps: {
   auditLog: Pick<AuditLog, 'audited'>
-  apps: Pick<AppService, 'get'>
   /** `tokenDb` is where the tokens of a removed app are deleted. */
   appsOn(db: Db, tokenDb?: (team: string) => Db): AppService
 }) {
-  const { auditLog, apps, appsOn } = deps
+  const { auditLog, appsOn } = deps
 
   const appDb = (
     by: AuditActor,
     verb: string,
     target: string,
-    fields: { before?: object; after?: object } = {},
-  ) => auditLog.audited({ ...by, action: `two-key.app.${verb}`, target, ...fields })
+    described: Pick<AuditedWrite, 'after' | 'item'> = {},
+  ) => auditLog.audited({ ...by, action: `two-key.app.${verb}`, target, ...described })
 
   const tokenDb = (by: AuditActor, verb: 'set' | 'deleted', app: string, team: string) =>
     auditLog.audited({ ...by, action: `two-key.token.${verb}`, target: `${app}/${team}` })
-
-  async function fieldsOf(name: string) {
-    const app = await apps.get(name)
-    if (!app) throw twoKeyError('app_not_found')
-    return toAuditedFields(app)
-  }
 
   return {
     tokenDb,
@@ -38,9 +32,9 @@ export function createAuditedChanges(deps: {
       return appsOn(appDb(by, 'added', app.name, { after: toAuditedFields(app) })).add(app)
     },
 
-    async changeApp(by: AuditActor, name: string, change: AppChange): Promise<AppItem> {
-      const fields = { before: await fieldsOf(name), after: change }
-      return appsOn(appDb(by, 'changed', name, fields)).change(name, change)
+    changeApp(by: AuditActor, name: string, change: AppChange): Promise<AppItem> {
+      const db = appDb(by, 'changed', name, { item: auditedApp(name, change) })
+      return appsOn(db).change(name, change)
     },
 
     rotateSecret(
@@ -53,9 +47,18 @@ export function createAuditedChanges(deps: {
     },
 
     async removeApp(by: AuditActor, name: string): Promise<void> {
-      const db = appDb(by, 'removed', name, { before: await fieldsOf(name) })
+      const db = appDb(by, 'removed', name, { item: auditedApp(name) })
       await appsOn(db, (team) => tokenDb(by, 'deleted', name, team)).remove(name)
     },
+  }
+}
+
+function auditedApp(name: string, after?: AppChange): AuditedItem {
+  return {
+    table: serverTable,
+    key: appKey(name),
+    attributes: ['appId', 'upstream', 'policy'],
+    describe: (item) => ({ before: item && toAuditedFields(AppItem.parse(item)), after }),
   }
 }
 

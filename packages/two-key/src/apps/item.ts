@@ -33,6 +33,10 @@ export type Upstream = z.infer<typeof Upstream>
 
 export const APPS = 'SLACKAPP'
 
+export function appKey(name: string) {
+  return { PK: APPS, SK: name } as const
+}
+
 export const AppItem = z.object({
   PK: z.literal(APPS),
   /** The name of the app. */

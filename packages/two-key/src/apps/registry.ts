@@ -38,6 +38,8 @@ export interface AppRegistry {
   invalidate(name: string): void
   /** The app was removed by this process: its caches are dropped. */
   remove(name: string): void
+  /** The decisions of this process, by app. */
+  decisions(): ReadonlyMap<string, RecentDecisions>
   /** Call it once a minute. */
   maintain(): Promise<void>
   close(): Promise<void>
@@ -176,6 +178,8 @@ export function createAppRegistry(deps: RegistryDeps): AppRegistry {
       cache.delete(name)
       states.delete(name)
     },
+
+    decisions: () => new Map([...states].map(([name, { decisions }]) => [name, decisions])),
 
     async maintain() {
       for (const { checker } of states.values()) {

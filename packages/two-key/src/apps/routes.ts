@@ -7,12 +7,14 @@ import type { Context } from 'hono'
 import { twoKeyError } from '../errors.ts'
 import type { AuditedChanges } from './audited.ts'
 import type { AppItem } from './item.ts'
+import { decisionOutcomes, MAX_MINUTES } from './recent-decisions.ts'
 import type { AppRegistry } from './registry.ts'
 import type { AppService } from './service.ts'
 import {
   AppChange,
   AppName,
   AppView,
+  DecisionCountsView,
   DecisionView,
   NewApp,
   SigningSecret,
@@ -131,10 +133,36 @@ export function appRoutes(deps: {
       'The decisions of the process that responds, the newest first. They are held in memory only.',
     request: {
       params: AppParams,
-      query: z.object({ limit: z.coerce.number().int().min(1).max(200).default(50) }),
+      query: z.object({
+        limit: z.coerce.number().int().min(1).max(200).default(50),
+        outcome: z.enum(decisionOutcomes).optional(),
+        after: z.coerce.number().int().min(0).optional().openapi({
+          description: 'Only decisions with a higher number, to follow them as they happen',
+        }),
+      }),
     },
     responses: {
       200: jsonResponse(z.object({ items: z.array(DecisionView) }), 'The decisions'),
+      ...operatorErrors,
+      ...notFound,
+    },
+  })
+  const counts = createRoute({
+    ...permit.viewer,
+    method: 'get',
+    path: '/v1/apps/{app}/decision-counts',
+    summary: 'Count recent decisions by minute',
+    description:
+      'The decisions of the process that responds, since it started. They are held in memory only.',
+    request: {
+      params: AppParams,
+      query: z.object({ minutes: z.coerce.number().int().min(1).max(MAX_MINUTES).default(180) }),
+    },
+    responses: {
+      200: jsonResponse(
+        z.object({ items: z.array(DecisionCountsView) }),
+        'The minutes, the oldest first',
+      ),
       ...operatorErrors,
       ...notFound,
     },
@@ -185,12 +213,22 @@ export function appRoutes(deps: {
     .openapi(decisions, async (c) => {
       const app = await registry.get(c.req.valid('param').app)
       if (!app) throw twoKeyError('app_not_found')
-      const items = app.decisions.list(c.req.valid('query').limit).map((decision) => ({
+      const items = app.decisions.list(c.req.valid('query')).map((decision) => ({
+        number: decision.number,
         at: new Date(decision.at).toISOString(),
         outcome: decision.outcome,
         reason: decision.reason,
+        stage: decision.stage,
         ids: decision.ids ? { ...decision.ids } : null,
       }))
+      return c.json({ items }, 200)
+    })
+    .openapi(counts, async (c) => {
+      const app = await registry.get(c.req.valid('param').app)
+      if (!app) throw twoKeyError('app_not_found')
+      const items = app.decisions
+        .counts(c.req.valid('query').minutes)
+        .map(({ from, ...each }) => ({ from: new Date(from).toISOString(), ...each }))
       return c.json({ items }, 200)
     })
 }

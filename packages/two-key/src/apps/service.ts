@@ -12,7 +12,7 @@ import { serverTable } from '@strongroom/kit/server-table'
 import { transactParts } from '@strongroom/kit/transact'
 import { twoKeyError } from '../errors.ts'
 import { createStores } from '../stores.ts'
-import { AppItem, type AppPolicy, APPS, FirstAppItem, type Upstream } from './item.ts'
+import { appKey, AppItem, type AppPolicy, APPS, FirstAppItem, type Upstream } from './item.ts'
 import {
   activeSecrets,
   createSecretList,
@@ -64,7 +64,6 @@ export function createAppService(deps: {
   const items = entity(db, serverTable, AppItem)
   const first = entity(db, serverTable, FirstAppItem)
   const isAbsent = expr`attribute_not_exists(${items.attr('PK')})`
-  const keyOf = (name: string) => ({ PK: APPS, SK: name }) as const
 
   function checkUpstream({ url }: Upstream): void {
     try {
@@ -77,7 +76,7 @@ export function createAppService(deps: {
   }
 
   async function requireItem(name: string): Promise<AppItem> {
-    const item = await items.get(keyOf(name))
+    const item = await items.get(appKey(name))
     if (!item) throw twoKeyError('app_not_found')
     return item
   }
@@ -115,7 +114,7 @@ export function createAppService(deps: {
       const now = epochSeconds(clock)
       const secrets = serializeSecrets(createSecretList(signingSecret, now))
       const item: AppItem = {
-        ...keyOf(name),
+        ...appKey(name),
         ...(appId !== undefined && { appId }),
         isFirst: true,
         signingSecrets: await box.seal(secrets, placeOf(name)),
@@ -132,7 +131,7 @@ export function createAppService(deps: {
       return further
     },
 
-    get: async (name) => items.get(keyOf(name)),
+    get: async (name) => items.get(appKey(name)),
 
     async list() {
       const page = await items.query({ key: expr`${items.attr('PK')} = ${APPS}` })
@@ -165,7 +164,7 @@ export function createAppService(deps: {
       const { tokens } = createStores({ db, clock, ...(!isFirst && { app: name }) })
       for (const { team } of await tokens.list()) await tokens.delete(team, deps.tokenDb?.(team))
       const exists = expr`attribute_exists(${items.attr('PK')})`
-      await items.delete(keyOf(name), exists).catch((error: unknown) => {
+      await items.delete(appKey(name), exists).catch((error: unknown) => {
         throw error instanceof ConditionFailed ? twoKeyError('app_not_found') : error
       })
     },

@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { APP_NAME, SLACK_ID } from '../slack-ids.ts'
 import { type AppItem, AppPolicy } from './item.ts'
+import { decisionOutcomes } from './recent-decisions.ts'
 import type { SigningSecrets } from './signing-secrets.ts'
 
 export const AppName = z
@@ -79,9 +80,11 @@ export const AppView = z
 export const TokenView = z.object({ team: TeamId, installedAt: z.string() })
 
 export const DecisionView = z.object({
+  number: z.int().openapi({ description: 'Counts the decisions of the process that responds' }),
   at: z.string(),
-  outcome: z.enum(['accepted', 'refused', 'undecidable']),
+  outcome: z.enum(decisionOutcomes),
   reason: z.string().openapi({ example: 'user' }),
+  stage: z.enum(['signature', 'payload', 'existence']),
   ids: z
     .object({
       team: z.string(),
@@ -92,6 +95,13 @@ export const DecisionView = z.object({
       otherTeams: z.array(z.string()).readonly().optional(),
     })
     .nullable(),
+})
+
+export const DecisionCountsView = z.object({
+  from: z.string(),
+  accepted: z.int(),
+  refused: z.int(),
+  undecidable: z.int(),
 })
 
 export function toAppView(

@@ -220,6 +220,33 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect(many.body.items).toHaveLength(200)
   })
 
+  test('follow decisions as they happen, by outcome, and count them by minute', async () => {
+    const name = await newApp(machine, url)
+    await machine.send(name, 'command')
+    await machine.send(name, 'command', { signingSecret: 'wrong' })
+    const list = async (query: string) =>
+      (await machine.operate('GET', `/apps/${name}/decisions?${query}`)).body.items
+    const [refused, accepted] = await list('')
+    expect([refused, accepted]).toMatchObject([
+      { number: 2, outcome: 'refused', stage: 'signature' },
+      { number: 1, outcome: 'accepted', stage: 'existence' },
+    ])
+    expect(await list('outcome=refused')).toEqual([refused])
+    expect(await list('after=2')).toEqual([])
+    await machine.send(name, 'command', { user: 'U0INVENTED' })
+    expect(await list('after=2')).toMatchObject([{ number: 3, reason: 'user' }])
+    expect(await list('after=2&outcome=accepted')).toEqual([])
+    expect((await machine.operate('GET', `/apps/${name}/decisions?outcome=no`)).status).toBe(400)
+    const counts = async (query = '') =>
+      (await machine.operate('GET', `/apps/${name}/decision-counts${query}`)).body.items
+    const minutes = await counts()
+    expect(minutes).toHaveLength(180)
+    expect(minutes.at(-1)).toMatchObject({ accepted: 1, refused: 2, undecidable: 0 })
+    expect(minutes.at(-2)).toMatchObject({ accepted: 0, refused: 0, undecidable: 0 })
+    const unknown = await machine.operate('GET', '/apps/nobody/decision-counts')
+    expect(unknown.body.error.code).toBe('two-key.app_not_found')
+  })
+
   test('get an error that names the problem', async () => {
     const wrong: [string, string, unknown, string][] = [
       ['POST', '/apps', { ...app('x'), name: 'Not A Name' }, 'request.invalid'],
