@@ -9,6 +9,9 @@ final class Client {
 	/** Seconds. No call takes long, because an exchange does not wait for the proof. */
 	const TIMEOUT = 5;
 
+	/** A body with files gets a second more for each of these. */
+	const BYTES_PER_SECOND = 262144;
+
 	/** @var Settings */
 	private $settings;
 
@@ -132,7 +135,7 @@ final class Client {
 			$url,
 			array(
 				'method'              => $method,
-				'timeout'             => self::TIMEOUT,
+				'timeout'             => self::TIMEOUT + intdiv( strlen( $body ), self::BYTES_PER_SECOND ),
 				// The signature would not match a redirected request.
 				'redirection'         => 0,
 				'limit_response_size' => 1024 * 1024,

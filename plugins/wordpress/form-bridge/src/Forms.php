@@ -8,6 +8,8 @@ defined( 'ABSPATH' ) || exit;
  *
  *     do_action( 'form_bridge_submit', 'contact', $fields, array( 'form_name' => 'Contact', 'page_url' => $url ) );
  *
+ * Uploaded files are in `files`, as arrays with `path`, `name` and `field`.
+ *
  * The submission is stored immediately and sent in the background, so visitors do not wait and
  * nothing is lost while the service is down.
  */

@@ -11,6 +11,7 @@ final class Plugin {
 
 		( new ProofRoutes( $services ) )->hook();
 		( new Forms( $services ) )->hook();
+		$services->forms->hook();
 		( new Updates( $services ) )->hook();
 
 		add_action( 'init', array( self::class, 'load_translations' ) );
@@ -21,7 +22,7 @@ final class Plugin {
 		add_action( Connector::HOOK, array( $services->connector, 'step_in_background' ) );
 		add_action( Heartbeat::HOOK, array( new Heartbeat( $services ), 'run' ) );
 		add_action( Queue::HOOK, array( new Sender( $services ), 'send_due' ) );
-		register_deactivation_hook( FORM_BRIDGE_FILE, array( self::class, 'unschedule' ) );
+		register_deactivation_hook( FORM_BRIDGE_FILE, array( self::class, 'deactivate' ) );
 
 		if ( is_admin() ) {
 			( new Admin\SettingsPage( $services ) )->hook();
@@ -29,6 +30,10 @@ final class Plugin {
 			( new Admin\ConnectEndpoint( $services ) )->hook();
 			( new Admin\Notices( $services ) )->hook();
 			( new Admin\PrivacyPolicy() )->hook();
+			( new Admin\DeletionWarning( $services ) )->hook();
+			if ( is_multisite() ) {
+				( new Admin\NetworkPage( $services ) )->hook();
+			}
 		}
 		if ( defined( 'WP_CLI' ) && WP_CLI ) {
 			\WP_CLI::add_command( 'form-bridge', new Cli( $services ) );
@@ -57,6 +62,12 @@ final class Plugin {
 			'display'  => 'Every five minutes',
 		);
 		return $schedules;
+	}
+
+	/** Sends what it can first, because an inactive plugin can only be deleted. */
+	public static function deactivate(): void {
+		( new Sender( new Services() ) )->send_all();
+		self::unschedule();
 	}
 
 	public static function unschedule(): void {

@@ -21,13 +21,17 @@ final class Queue {
 	/** @var Clock */
 	private $clock;
 
-	public function __construct( Clock $clock ) {
-		$this->clock = $clock;
+	/** @var RefusedFiles */
+	private $refused_files;
+
+	public function __construct( Clock $clock, RefusedFiles $refused_files ) {
+		$this->clock         = $clock;
+		$this->refused_files = $refused_files;
 	}
 
 	/** Runs on every request and not only on activation, because an update or a new site of a network does not activate the plugin. */
 	public function create_table(): void {
-		if ( '1' === get_option( self::SCHEMA_OPTION ) ) {
+		if ( $this->has_table() ) {
 			return;
 		}
 		global $wpdb;
@@ -51,16 +55,32 @@ final class Queue {
 		update_option( self::SCHEMA_OPTION, '1', true );
 	}
 
+	public function has_table(): bool {
+		return '1' === get_option( self::SCHEMA_OPTION );
+	}
+
 	public function add( Submission $submission ): void {
-		if ( ! $this->insert( $submission ) ) {
-			// The table may be missing, for example after a partial restore.
-			delete_option( self::SCHEMA_OPTION );
-			$this->create_table();
-			if ( ! $this->insert( $submission ) ) {
-				$this->report_not_stored( $submission );
-			}
+		$stored = $this->insert_or_repair( $submission );
+		if ( ! $stored && array() !== $submission->files() ) {
+			// The database may accept only smaller queries (max_allowed_packet).
+			$submission = $submission->without_file_contents( 'not_stored' );
+			$stored     = $this->insert_or_repair( $submission );
 		}
+		if ( ! $stored ) {
+			$this->report_not_stored( $submission );
+		}
+		$this->refused_files->add( $submission->form_name(), $submission->files() );
 		$this->schedule_send();
+	}
+
+	private function insert_or_repair( Submission $submission ): bool {
+		if ( $this->insert( $submission ) ) {
+			return true;
+		}
+		// The table may be missing, for example after a partial restore.
+		delete_option( self::SCHEMA_OPTION );
+		$this->create_table();
+		return $this->insert( $submission );
 	}
 
 	/** Reports a submission that could not be stored. */
@@ -78,7 +98,7 @@ final class Queue {
 	private function insert( Submission $submission ): bool {
 		global $wpdb;
 		$payload   = $submission->json();
-		$too_large = strlen( $payload ) > Submission::MAX_BYTES;
+		$too_large = $submission->is_too_large();
 		$inserted  = $wpdb->insert(
 			$this->table(),
 			array(
@@ -127,6 +147,17 @@ final class Queue {
 				'complaint' => $complaint,
 			)
 		);
+	}
+
+	/** Sends a submission without the contents of its files next, because the destination does not accept them. */
+	public function remove_file_contents( object $row ): void {
+		$content = json_decode( $row->payload, true );
+		// Empty objects would become lists.
+		$fields            = json_decode( $row->payload )->fields;
+		$content['files']  = SubmissionFiles::without_contents( $content['files'], 'destination_limit' );
+		$content['fields'] = $fields;
+		$this->refused_files->add( (string) ( $content['form_name'] ?? $content['form_id'] ), $content['files'] );
+		$this->update( (int) $row->id, array( 'payload' => (string) wp_json_encode( $content ) ) );
 	}
 
 	/** Delays all submissions while the service cannot accept any. */

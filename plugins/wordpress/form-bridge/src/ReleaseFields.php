@@ -35,7 +35,7 @@ final class ReleaseFields {
 			'requires_php'   => self::VERSION,
 			'upgrade_notice' => self::TEXT,
 		);
-		return self::valid_fields( $offer, $patterns ) + array(
+		return self::with_patch_level( self::valid_fields( $offer, $patterns ) ) + array(
 			'slug'    => Release::SLUG,
 			'package' => self::PACKAGE,
 		);
@@ -56,12 +56,25 @@ final class ReleaseFields {
 			'last_updated' => self::TIME,
 		);
 		$sections = is_array( $details['sections'] ?? null ) ? $details['sections'] : array();
-		return self::valid_fields( $details, $patterns ) + array(
+		return self::with_patch_level( self::valid_fields( $details, $patterns ) ) + array(
 			'name'     => 'Form-Bridge',
 			'slug'     => Release::SLUG,
 			'version'  => FORM_BRIDGE_VERSION,
 			'sections' => self::valid_fields( $sections, array_fill_keys( self::SECTIONS, self::TEXT ) ),
 		);
+	}
+
+	/**
+	 * "Tested up to: 7.1" includes 7.1.4, but WordPress compares the text with its own version. WordPress.org
+	 * adds the patch level in the same way.
+	 */
+	private static function with_patch_level( array $fields ): array {
+		$here = (string) preg_replace( '/-.*$/', '', get_bloginfo( 'version' ) );
+		// A branch has two numbers; with three it is one patch level only.
+		if ( isset( $fields['tested'] ) && preg_match( '/^\d+\.\d+$/D', $fields['tested'] ) && 0 === strpos( "$here.", $fields['tested'] . '.' ) ) {
+			$fields['tested'] = $here;
+		}
+		return $fields;
 	}
 
 	/** @return array<string, string> */

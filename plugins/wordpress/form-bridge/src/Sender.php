@@ -40,6 +40,33 @@ final class Sender {
 		);
 	}
 
+	/** Sends the whole queue, including what is not due, for at most MAX_SECONDS. */
+	public function send_all(): void {
+		$stats = $this->services->queue->has_table() ? $this->services->queue->stats() : array( 'waiting' => 0 );
+		if ( 0 === $stats['waiting'] ) {
+			return;
+		}
+		$this->services->queue->retry_all();
+		$until = $this->services->clock->now() + self::MAX_SECONDS;
+		while ( $this->send_due() > 0 && $this->services->clock->now() < $until ) {
+			continue;
+		}
+	}
+
+	/** Sends a test submission, without the queue. */
+	public function send_test( Credentials $credentials ): Response {
+		$fields  = array(
+			'message' => __( 'This is a test submission from the settings page of Form-Bridge.', 'form-bridge' ),
+			'test'    => true,
+		);
+		$context = array(
+			'form_name' => __( 'Test submission', 'form-bridge' ),
+			'page_url'  => home_url( '/' ),
+		);
+		$test    = Submission::create( 'form-bridge:test', $fields, $context, $this->services->clock->now() );
+		return $this->services->client->send_signed_json( $credentials, 'POST', '/webhook', $test->json(), array( 'submission_id', 'status' ) );
+	}
+
 	private function send_batch(): int {
 		$delivered   = 0;
 		$until       = $this->services->clock->now() + self::MAX_SECONDS;
@@ -52,11 +79,23 @@ final class Sender {
 			if ( $response->ok() ) {
 				$this->services->queue->remove( (int) $row->id );
 				++$delivered;
+			} elseif ( self::is_too_large( $response ) && self::has_file_contents( $row ) ) {
+				$this->services->queue->remove_file_contents( $row );
+				$this->services->queue->schedule_send();
 			} elseif ( ! $this->handle_failure( $response, $row ) ) {
 				break;
 			}
 		}
 		return $delivered;
+	}
+
+	private static function is_too_large( Response $response ): bool {
+		return 'request.too_large' === $response->code || ( $response->is( 'destination_refused' ) && 413 === (int) ( $response->data['destination_status'] ?? 0 ) );
+	}
+
+	private static function has_file_contents( object $row ): bool {
+		$content = json_decode( $row->payload, true );
+		return array() !== array_filter( array_column( (array) ( $content['files'] ?? array() ), 'content' ) );
 	}
 
 	/** Returns whether to continue with the next submission. */

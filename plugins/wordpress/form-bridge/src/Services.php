@@ -30,8 +30,14 @@ final class Services {
 	/** @var Client */
 	public $client;
 
+	/** @var RefusedFiles */
+	public $refused_files;
+
 	/** @var Queue */
 	public $queue;
+
+	/** @var ConnectedForms */
+	public $forms;
 
 	/** @var Connector */
 	public $connector;
@@ -40,17 +46,19 @@ final class Services {
 	public $update_cache;
 
 	public function __construct() {
-		$this->encryption   = new Encryption();
-		$this->clock        = new Clock();
-		$this->settings     = new Settings();
-		$this->credentials  = new CredentialStore( $this->encryption );
-		$this->registration = new Registration( $this->encryption, $this->clock );
-		$this->backoff      = new Backoff( $this->clock );
-		$this->state        = new SiteState( $this->credentials, $this->clock );
-		$this->client       = new Client( $this->settings, $this->clock, $this->backoff, $this->state );
-		$this->queue        = new Queue( $this->clock );
-		$this->connector    = new Connector( $this );
-		$this->update_cache = new UpdateCache( $this );
+		$this->encryption    = new Encryption();
+		$this->clock         = new Clock();
+		$this->settings      = new Settings();
+		$this->credentials   = new CredentialStore( $this->encryption );
+		$this->registration  = new Registration( $this->encryption, $this->clock );
+		$this->backoff       = new Backoff( $this->clock );
+		$this->state         = new SiteState( $this->credentials, $this->clock );
+		$this->client        = new Client( $this->settings, $this->clock, $this->backoff, $this->state );
+		$this->refused_files = new RefusedFiles( $this->clock );
+		$this->queue         = new Queue( $this->clock, $this->refused_files );
+		$this->forms         = new ConnectedForms( $this->clock );
+		$this->connector     = new Connector( $this );
+		$this->update_cache  = new UpdateCache( $this );
 	}
 
 	/**

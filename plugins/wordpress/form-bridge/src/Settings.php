@@ -8,6 +8,9 @@ final class Settings {
 
 	const OPTION = 'form_bridge_settings';
 
+	/** The URL of the service for the sites of a network without their own. */
+	const NETWORK_URL_OPTION = 'form_bridge_network_url';
+
 	const DEFAULTS = array(
 		// The URL of the service, unless the build or a constant sets it.
 		'service_url' => '',
@@ -34,12 +37,16 @@ final class Settings {
 
 	/** Without a trailing slash; empty if it is not set. */
 	public function service_url(): string {
-		foreach ( array( Constants::get( 'FORM_BRIDGE_URL' ), Build::service_url(), $this->all()['service_url'] ) as $url ) {
+		foreach ( array( Constants::get( 'FORM_BRIDGE_URL' ), Build::service_url(), $this->all()['service_url'], self::network_url() ) as $url ) {
 			if ( '' !== $url ) {
 				return untrailingslashit( $url );
 			}
 		}
 		return '';
+	}
+
+	private static function network_url(): string {
+		return is_multisite() ? (string) get_site_option( self::NETWORK_URL_OPTION, '' ) : '';
 	}
 
 	/** Whether the owner can change it on the settings page. */

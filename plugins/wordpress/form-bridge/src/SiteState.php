@@ -44,6 +44,11 @@ final class SiteState {
 		return (bool) ( $this->stored()['confirmation'] ?? false );
 	}
 
+	/** Whether the service has no destination for the submissions of this site. */
+	public function lacks_destination(): bool {
+		return (bool) ( $this->stored()['no_destination'] ?? false );
+	}
+
 	/** The last error message; empty after a successful response. */
 	public function complaint(): string {
 		return (string) ( $this->stored()['complaint'] ?? '' );
@@ -58,6 +63,9 @@ final class SiteState {
 			if ( isset( $response->body['confirmation_needed'] ) ) {
 				$changes['confirmation'] = (bool) $response->body['confirmation_needed'];
 			}
+			if ( isset( $response->body['submission_id'] ) ) {
+				$changes['no_destination'] = false;
+			}
 			$this->update( $changes );
 			$this->set_name( $this->name_after( $response->body['status'] ?? null ) );
 			return;
@@ -70,6 +78,8 @@ final class SiteState {
 		} elseif ( $response->is( 'site_moved' ) ) {
 			$this->update( array( 'home' => SiteAddress::url() ) );
 			$this->set_name( 'moved' );
+		} elseif ( $response->is( 'no_destination', 'destination_refused', 'destination_unreachable' ) ) {
+			$this->update( array( 'no_destination' => $response->is( 'no_destination' ) ) );
 		} elseif ( $response->is( 'confirmation_needed' ) ) {
 			$this->update( array( 'confirmation' => true ) );
 		} elseif ( $response->is( 'site_disabled' ) && $this->credentials->are_in_config() ) {

@@ -64,3 +64,23 @@ test(
 		same( '1.0.0', ReleaseFields::details( array( 'sections' => 'x' ) )['version'] );
 	}
 );
+
+test(
+	'a release that is tested with the branch of WordPress counts as tested with the patch level of the site',
+	function () {
+		same( '6.8.12', get_bloginfo( 'version' ) );
+		$tested = array(
+			'6.8'    => '6.8.12',
+			'6.8.12' => '6.8.12',
+			'6.8.1'  => '6.8.1',
+			'6'      => '6',
+			'6.7'    => '6.7',
+			'7.1'    => '7.1',
+		);
+		foreach ( $tested as $given => $shown ) {
+			$offer = array( 'tested' => (string) $given );
+			same( $shown, ReleaseFields::update( $offer )['tested'] );
+			same( $shown, ReleaseFields::details( $offer )['tested'] );
+		}
+	}
+);

@@ -3,6 +3,7 @@
 
 use FormBridge\Clock;
 use FormBridge\Queue;
+use FormBridge\RefusedFiles;
 use FormBridge\Submission;
 
 /** The fields after a JSON round trip. */
@@ -231,7 +232,7 @@ test(
 			$log                                   = tempnam( sys_get_temp_dir(), 'log' );
 			$before                                = ini_set( 'error_log', $log );
 			$submission                            = Submission::create( 'contact', array( 'name' => 'Ada' ), array(), 0 );
-			$queue                                 = new Queue( new Clock() );
+			$queue                                 = new Queue( new Clock(), new RefusedFiles( new Clock() ) );
 			$queue->add( $submission );
 			ini_set( 'error_log', $before );
 			$logged = file_get_contents( $log );
@@ -244,5 +245,43 @@ test(
 		list( $is_logged, $handed, $json ) = $kept( array( false, false ) );
 		same( true, $is_logged );
 		same( array( $json ), $handed );
+	}
+);
+
+test(
+	'a submission that the database accepts only without its files is stored without them, and the owner is told',
+	function () {
+		$path = tempnam( sys_get_temp_dir(), 'form-bridge' );
+		file_put_contents( $path, 'Hello' );
+		$refused                     = new RefusedFiles( new Clock() );
+		$files                       = array( 'files' => array( array( 'path' => $path, 'field' => 'CV', 'name' => 'cv.pdf' ) ) );
+		$GLOBALS['wpdb']->insertions = array( false, false, 1 );
+		( new Queue( new Clock(), $refused ) )->add( Submission::create( 'jobs', array(), $files, 0 ) );
+		unlink( $path );
+		same( array(), $GLOBALS['wpdb']->insertions );
+		same( array(), Site::$actions );
+		same( array( 'CV', 5, 'not_stored' ), array( $refused->all()[0]['field'], $refused->all()[0]['size'], $refused->all()[0]['reason'] ) );
+	}
+);
+
+test(
+	'of many files the first ten are sent, and further ones are named',
+	function () {
+		$path = tempnam( sys_get_temp_dir(), 'form-bridge' );
+		file_put_contents( $path, 'x' );
+		$files = array_fill( 0, 25, array( 'path' => $path ) );
+		$sent  = Submission::create( 'jobs', array(), array( 'files' => $files ), 0 )->files();
+		unlink( $path );
+		same( array( 10, 10 ), array( count( array_column( $sent, 'content' ) ), count( array_keys( array_column( $sent, 'omitted' ), 'too_many', true ) ) ) );
+	}
+);
+
+test(
+	'the name of a file has no directories and control characters',
+	function () {
+		foreach ( array( '../../cv.pdf', 'C:\\cv.pdf', "/tmp/c\x00v.pdf" ) as $name ) {
+			$files = array( array( 'path' => '', 'name' => $name ) );
+			same( 'cv.pdf', Submission::create( 'jobs', array(), array( 'files' => $files ), 0 )->files()[0]['name'] );
+		}
 	}
 );

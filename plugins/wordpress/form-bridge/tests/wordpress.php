@@ -286,3 +286,7 @@ function get_bloginfo(): string {
 function __( string $text ): string {
 	return $text;
 }
+
+function wp_check_filetype( string $name ): array {
+	return array( 'type' => '.pdf' === substr( $name, -4 ) ? 'application/pdf' : false );
+}

@@ -21,8 +21,7 @@ $rows        = array(
 	__( 'Signing secret', 'form-bridge' ) => Credentials::mask( $credentials->secret ),
 	__( 'Stored in', 'form-bridge' )        => $services->credentials->are_in_config() ? 'wp-config.php' : __( 'the database, encrypted with the salts of wp-config.php', 'form-bridge' ),
 	__( 'Site type', 'form-bridge' )   => StatusTexts::environment( Environment::current( $services->settings ) ),
-	/* translators: %s: a length of time, such as "5 mins". */
-	__( 'Last response', 'form-bridge' )    => 0 === $contact ? __( 'none yet', 'form-bridge' ) : sprintf( __( '%s ago', 'form-bridge' ), human_time_diff( $contact, $services->clock->now() ) ),
+	__( 'Last response', 'form-bridge' )    => 0 === $contact ? __( 'none yet', 'form-bridge' ) : StatusTexts::ago( $contact, $services->clock->now() ),
 );
 if ( abs( $offset ) > 30 ) {
 	/* translators: %d: seconds. */

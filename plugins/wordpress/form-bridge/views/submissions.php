@@ -40,3 +40,13 @@ $stats = $services->queue->stats();
 		?>
 	</div>
 <?php endif; ?>
+<?php if ( 'connected' === $status ) : ?>
+	<h3><?php esc_html_e( 'Destination', 'form-bridge' ); ?></h3>
+	<p>
+		<?php
+		/* translators: %s: the id of the site at the service. */
+		echo esc_html( sprintf( __( 'The service forwards submissions to a destination: a URL that the operator of the service or your agency sets for the site %s. A test submission shows whether it arrives there.', 'form-bridge' ), $services->credentials->load()->site_id ) );
+		?>
+	</p>
+	<div class="form-bridge-buttons"><?php SettingsPage::button( 'test', __( 'Send a test submission', 'form-bridge' ) ); ?></div>
+<?php endif; ?>

@@ -76,7 +76,11 @@ final class Actions {
 			return;
 		}
 		$response = $this->services->client->send_signed( $credentials, 'GET', '/site', null, array( 'status' ) );
-		$this->report( $response, __( 'The service recognizes this site.', 'form-bridge' ) );
+		if ( $response->ok() && 'suspended' === $response->body['status'] ) {
+			self::save_outcome( 'warning', __( 'The service recognizes this site, but its operator has suspended it. Submissions are kept here and sent when the suspension ends. Ask the operator of the service to resume the site.', 'form-bridge' ) );
+		} else {
+			$this->report( $response, __( 'The service recognizes this site.', 'form-bridge' ) );
+		}
 		Heartbeat::schedule_soon();
 	}
 
@@ -95,9 +99,61 @@ final class Actions {
 
 	private function do_send(): void {
 		$this->services->queue->retry_all();
-		$sent = ( new Sender( $this->services ) )->send_due();
+		$sent  = ( new Sender( $this->services ) )->send_due();
+		$stats = $this->services->queue->stats();
+		$left  = $stats['waiting'] + $stats['refused'];
 		/* translators: %d: a number of submissions. */
-		self::save_outcome( 'success', sprintf( _n( '%d submission was delivered.', '%d submissions were delivered.', $sent, 'form-bridge' ), $sent ) );
+		$delivered = sprintf( _n( '%d submission was delivered.', '%d submissions were delivered.', $sent, 'form-bridge' ), $sent );
+		if ( 0 === $left ) {
+			0 === $sent ? self::save_outcome( 'info', __( 'No submissions were waiting.', 'form-bridge' ) ) : self::save_outcome( 'success', $delivered );
+			return;
+		}
+		/* translators: %d: a number of submissions. */
+		$undelivered = sprintf( _n( '%d submission was not delivered and is kept.', '%d submissions were not delivered and are kept.', $left, 'form-bridge' ), $left );
+		$reason      = $this->services->state->lacks_destination() ? self::no_destination() : $stats['complaint'];
+		self::save_outcome( 0 === $sent ? 'error' : 'warning', trim( ( 0 === $sent ? '' : "$delivered " ) . "$undelivered $reason" ) );
+	}
+
+	/** Sends a submission without the queue, so that the result is known now. */
+	private function do_test(): void {
+		$credentials = $this->services->credentials->load();
+		if ( null === $credentials ) {
+			return;
+		}
+		$response = ( new Sender( $this->services ) )->send_test( $credentials );
+		if ( ! $response->ok() ) {
+			$reason = $response->is( 'no_destination' ) ? self::no_destination() : $response->message;
+			self::save_outcome( 'error', __( 'The test submission was not delivered.', 'form-bridge' ) . ' ' . $reason );
+		} else {
+			self::save_outcome( 'success', __( 'The destination accepted the test submission.', 'form-bridge' ) );
+			// Submissions that wait for a destination need not wait any longer.
+			$this->services->queue->schedule_send();
+		}
+	}
+
+	private static function no_destination(): string {
+		return __( 'The service has no destination for the submissions of this site. See below what to do.', 'form-bridge' );
+	}
+
+	private function do_forms(): void {
+		$shown = array_map( 'sanitize_text_field', wp_unslash( (array) ( $_POST['shown'] ?? array() ) ) );
+		$on    = array_map( 'sanitize_text_field', wp_unslash( (array) ( $_POST['on'] ?? array() ) ) );
+		$this->services->forms->switch_forms(
+			array_combine(
+				$shown,
+				array_map(
+					static function ( string $id ) use ( $on ): bool {
+						return in_array( $id, $on, true );
+					},
+					$shown
+				)
+			)
+		);
+		self::save_outcome( 'success', __( 'Forms saved.', 'form-bridge' ) );
+	}
+
+	private function do_clear_files(): void {
+		$this->services->refused_files->delete();
 	}
 
 	private function do_delete(): void {
@@ -125,7 +181,7 @@ final class Actions {
 		$response->ok() ? self::save_outcome( 'success', $success ) : self::save_outcome( 'error', $response->message );
 	}
 
-	private static function save_outcome( string $kind, string $text ): void {
+	public static function save_outcome( string $kind, string $text ): void {
 		set_transient( self::outcome_key(), array( $kind, $text ), 5 * MINUTE_IN_SECONDS );
 	}
 

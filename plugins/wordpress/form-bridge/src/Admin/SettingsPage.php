@@ -38,6 +38,7 @@ final class SettingsPage {
 	}
 
 	public function enqueue( string $screen ): void {
+		// The same name on the network page.
 		if ( 'settings_page_' . self::SLUG !== $screen ) {
 			return;
 		}
@@ -59,7 +60,9 @@ final class SettingsPage {
 		if ( null !== $services->credentials->load() ) {
 			require "$views/details.php";
 		}
+		require "$views/forms.php";
 		require "$views/submissions.php";
+		require "$views/files.php";
 		require "$views/settings.php";
 		if ( null !== $services->credentials->load() ) {
 			require "$views/keys.php";
