@@ -12,7 +12,14 @@ import { RateBucketItem, RateOverrideItem, RateWindowItem } from './limits/item.
 import { RegistrationItem } from './registrations/item.ts'
 import { PackageChunkItem, ReleaseItem, VersionCacheItem } from './releases/item.ts'
 import { AbuseItem, SecurityEventItem } from './security/item.ts'
-import { ApiKeyItem, DomainOwnerItem, NonceItem, SiteIdItem, SiteItem } from './sites/item.ts'
+import {
+  ApiKeyItem,
+  ApprovedMoveItem,
+  DomainOwnerItem,
+  NonceItem,
+  SiteIdItem,
+  SiteItem,
+} from './sites/item.ts'
 import { formBridgeTable as table } from './tables.ts'
 import { AdoptionItem, SiteVersionItem, UpdateCheckItem } from './updates/item.ts'
 import { ValidationItem } from './validations/item.ts'
@@ -56,6 +63,13 @@ const entities: readonly EntityModel[] = [
     table,
     keys: { PK: 'SITEID#{site_id}', SK: 'DOMAIN' },
     schema: SiteIdItem,
+  },
+  {
+    name: 'Approved move',
+    table,
+    keys: { PK: 'SITE#{domain}', SK: 'MOVE' },
+    schema: ApprovedMoveItem,
+    lifetime: '24 hours',
   },
   {
     name: 'API key lookup',

@@ -78,9 +78,14 @@ export const formBridgeError = defineErrors('form-bridge', {
   // Agencies and operators
   agency_unauthorized: [401, 'An agency key is required. Send it as "Authorization: Bearer …".'],
   agency_suspended: [403, 'The agency is suspended. Contact the operator of the server.'],
+  role_required: [
+    403,
+    "The agency's role for this site, in data.role, does not allow this. Ask the operator of the server to change it.",
+  ],
   agency_not_found: [404, 'Agency not found'],
   site_not_found: [404, 'Site not found'],
   wrong_status: [409, 'The status of the site does not allow this. It is in data.status.'],
+  validation_not_found: [404, 'Validation not found or expired'],
   join_token_not_found: [404, 'Join token not found'],
   override_not_found: [404, 'Rate limit override not found'],
   pattern_not_found: [404, 'Abuse pattern not found'],

@@ -108,7 +108,7 @@ export const functions: readonly ServiceFunction[] = [
       { table, actions: ['GetItem'], leadingKeys: ['AGENCY_API#*'] },
       {
         table,
-        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
         leadingKeys: ['AGENCY#*'],
       },
       // Its own sites: to show and confirm them, and to set their destinations.
@@ -123,7 +123,17 @@ export const functions: readonly ServiceFunction[] = [
     summary: 'manages sites, agencies and limits; reads events and adoption',
     allows: [
       // Single sites, whose secrets it cannot decrypt. Lists come from GSI2, which has no secrets.
-      { table, actions: ['GetItem', 'UpdateItem', 'DeleteItem'], leadingKeys: ['SITE#*'] },
+      {
+        table,
+        actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+        leadingKeys: ['SITE#*'],
+      },
+      // The list of sites reads some attributes of many of them.
+      {
+        table,
+        actions: ['BatchGetItem'],
+        leadingKeys: ['SITE#*', 'SITEID#*', 'UPDATE_CHECK#*'],
+      },
       memberships,
       {
         table,
@@ -143,6 +153,24 @@ export const functions: readonly ServiceFunction[] = [
         leadingKeys: ['SECURITY#*', 'ABUSE_TRACKING#*', 'UPDATES#*', 'AGENCY_META#*', 'REG#*'],
       },
       { table, actions: [], indexes: ['GSI2'] },
+    ],
+  },
+  {
+    name: 'diagnosis',
+    summary: 'looks up registrations, keys and index entries for operators; writes nothing',
+    allows: [
+      { table, actions: ['GetItem', 'Query'], leadingKeys: ['SITE#*', 'SITEID#*'] },
+      {
+        table,
+        actions: ['GetItem'],
+        leadingKeys: ['API#*', 'AGENCY#*', 'VALIDATION#*', 'PLUGIN#*', 'PLUGIN_VERSION#latest'],
+      },
+      {
+        table,
+        actions: [],
+        indexes: ['GSI1'],
+        leadingKeys: ['SITE#*', 'TEMP#*', 'REG#*', 'VERSION#*', 'AGENCY_META#*'],
+      },
     ],
   },
   {

@@ -2,8 +2,7 @@
 import { parseBearer } from '@strongroom/kit/bearer'
 import type { AppEnv, AppVariables } from '@strongroom/kit/http/env'
 import { errorResponses } from '@strongroom/kit/http/openapi'
-import { declarePermissions } from '@strongroom/kit/http/permissions'
-import type { Operators } from '@strongroom/kit/operators'
+import { declarePermissions, type OperatorVerifier } from '@strongroom/kit/http/permissions'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { Agency } from './agencies/item.ts'
@@ -60,7 +59,7 @@ export function createPermissions(deps: {
   siteAuthorization: SiteAuthorization
   agencyService: Pick<AgencyService, 'authenticate'>
   limits: RateLimits
-  operators: Pick<Operators, 'verify'>
+  operators: OperatorVerifier
 }) {
   const { siteAuthorization, agencyService, limits, operators } = deps
 

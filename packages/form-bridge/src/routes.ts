@@ -2,10 +2,13 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { operatorAgencyRoutes } from './agencies/operator-routes.ts'
+import { operatorTokenRoutes } from './agencies/operator-token-routes.ts'
 import { agencyRoutes } from './agencies/routes.ts'
+import { indexRoutes } from './indexes/routes.ts'
 import { limitRoutes } from './limits/routes.ts'
 import { describeSecurity } from './permissions.ts'
-import { operatorRegistrationRoutes, registrationRoutes } from './registrations/routes.ts'
+import { operatorRegistrationRoutes } from './registrations/operator-routes.ts'
+import { registrationRoutes } from './registrations/routes.ts'
 import { releaseRoutes } from './releases/routes.ts'
 import { securityRoutes } from './security/routes.ts'
 import { operatorSiteRoutes } from './sites/operator-routes.ts'
@@ -26,7 +29,8 @@ type RouteDeps = Parameters<typeof registrationRoutes>[0] &
   Parameters<typeof operatorRegistrationRoutes>[0] &
   Parameters<typeof securityRoutes>[0] &
   Parameters<typeof adoptionRoutes>[0] &
-  Parameters<typeof limitRoutes>[0]
+  Parameters<typeof limitRoutes>[0] &
+  Parameters<typeof indexRoutes>[0]
 
 export function formBridgeRoutes(deps: RouteDeps): OpenAPIHono<AppEnv> {
   const routes = new OpenAPIHono<AppEnv>()
@@ -42,10 +46,12 @@ export function formBridgeRoutes(deps: RouteDeps): OpenAPIHono<AppEnv> {
     agencyRoutes(deps),
     operatorSiteRoutes(deps),
     operatorAgencyRoutes(deps),
+    operatorTokenRoutes(deps),
     operatorRegistrationRoutes(deps),
     securityRoutes(deps),
     adoptionRoutes(deps),
     limitRoutes(deps),
+    indexRoutes(deps),
   ]
   for (const each of all) routes.route('/', each)
   return routes

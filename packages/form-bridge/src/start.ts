@@ -4,10 +4,12 @@ import { createAuditLog } from '@strongroom/kit/audit-log'
 import { createOperators } from '@strongroom/kit/operators'
 import { createSafeFetch } from '@strongroom/kit/safe-fetch'
 import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
+import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
 import { createAgencyService } from './agencies/service.ts'
 import { createAuthenticate, createSiteAuthorization } from './authentication/service.ts'
 import { createSiteSecrets } from './credentials/secrets.ts'
 import { createCredentialService } from './credentials/service.ts'
+import { createIndexService } from './indexes/service.ts'
 import { createCallers } from './limits/caller.ts'
 import { createRateLimits, defaultLimits } from './limits/service.ts'
 import { createUsage } from './limits/usage.ts'
@@ -26,6 +28,7 @@ import { createAbuseDetector } from './security/abuse.ts'
 import { createSecurityEventLog } from './security/event-log.ts'
 import type { FormBridgeDeps } from './service.ts'
 import { destinationPolicy, sitePolicy } from './settings.ts'
+import { createOperatorSites } from './sites/operator-service.ts'
 import { createSiteAdmin, createSiteService } from './sites/service.ts'
 import { createStores } from './stores.ts'
 import { createEncryptDestination, defaultDestination } from './submissions/destination.ts'
@@ -37,11 +40,12 @@ import { createValidationService } from './validations/service.ts'
 export interface StartOptions {
   /** Tests have their own records. */
   dns?: Dns
+  startTimer?: StartTimer
 }
 
 export function startFormBridge(
   deps: ServiceDeps & FormBridgeDeps,
-  { dns = systemDns() }: StartOptions = {},
+  { dns = systemDns(), startTimer = startBackgroundTimer }: StartOptions = {},
 ): RunningService {
   const { clock, log, metrics, secrets, config, publicUrl } = deps
   const stores = createStores(deps)
@@ -69,7 +73,7 @@ export function startFormBridge(
     metrics,
     securityEvents: stores.securityEvents,
   })
-  const usage = createUsage({ ...stores, clock })
+  const usage = createUsage({ ...stores, clock, log, startTimer })
   const guards = { limits, abuse, events }
 
   const authenticate = createAuthenticate({ ...stores, clock, siteSecrets })
@@ -81,6 +85,9 @@ export function startFormBridge(
     usage,
   })
   const agencyService = createAgencyService(stores)
+  const sharedDestination = defaultDestination(config)
+  const siteAdmin = createSiteAdmin({ ...stores, defaultDestination: sharedDestination })
+  const auditLog = createAuditLog(deps)
   const permit = createPermissions({
     siteAuthorization,
     agencyService,
@@ -91,6 +98,7 @@ export function startFormBridge(
   const registrationService = createRegistrationService({
     ...stores,
     ...guards,
+    usage,
     fetch: siteFetch,
     allowHttp: config.FORM_BRIDGE_ALLOW_HTTP,
   })
@@ -116,6 +124,7 @@ export function startFormBridge(
     apiUrl: ({ req: { path } }) => `${publicUrl}${path.slice(0, path.indexOf('/v1/'))}/v1`,
     callers,
     limits,
+    usage,
     siteAuthorization,
     registrationService,
     proofs,
@@ -123,6 +132,7 @@ export function startFormBridge(
       ...stores,
       clock,
       abuse,
+      usage,
       registrationService,
       proofs,
       proofRunner,
@@ -130,15 +140,18 @@ export function startFormBridge(
     }),
     validationService: createValidationService({ ...stores, fetch: validationFetch, dns }),
     siteService: createSiteService({ ...stores, siteSecrets, latestRelease }),
-    siteAdmin: createSiteAdmin(stores),
-    auditedStores: createAuditedStores({ clock, auditLog: createAuditLog(deps) }),
+    siteAdmin,
+    operatorSites: createOperatorSites({ ...stores, clock, siteAdmin, auditLog }),
+    indexService: createIndexService({ ...stores, siteAdmin, agencyService }),
+    auditedStores: createAuditedStores({ clock, auditLog }),
     agencyService,
     submissionService: createSubmissionService({
       clock,
       fetch: destinationFetch,
       siteSecrets,
-      defaultDestination: defaultDestination(config),
+      defaultDestination: sharedDestination,
     }),
+    defaultDestination: sharedDestination,
     encryptDestination: createEncryptDestination({ fetch: destinationFetch, siteSecrets }),
     releaseService: createReleaseService({
       ...stores,
@@ -158,7 +171,7 @@ export function startFormBridge(
     routes,
     async close() {
       await proofRunner.idle()
-      await usage.flush()
+      await usage.close()
       await Promise.all([siteFetch.close(), validationFetch.close(), destinationFetch.close()])
     },
   }

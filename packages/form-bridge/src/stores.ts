@@ -10,6 +10,7 @@ import { createVersionCache } from './releases/latest.ts'
 import { createReleaseStore } from './releases/store.ts'
 import { createAbuseStore } from './security/abuse-store.ts'
 import { createSecurityEventStore } from './security/event-store.ts'
+import { createSiteList } from './sites/list.ts'
 import { createSiteStore } from './sites/store.ts'
 import type { StoreDeps } from './tables.ts'
 import { createUpdateCheckStore } from './updates/store.ts'
@@ -29,6 +30,7 @@ export function createStores(deps: StoreDeps) {
     registrations: createRegistrationStore(deps),
     releases: createReleaseStore(deps),
     securityEvents: createSecurityEventStore(deps),
+    siteList: createSiteList(deps),
     siteMoves: createSiteMoves(deps),
     sites: createSiteStore(deps),
     updateChecks: createUpdateCheckStore(deps),

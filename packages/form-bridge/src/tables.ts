@@ -69,6 +69,7 @@ export const TTL_SECONDS = {
   abuse: { low: DAY, medium: 7 * DAY, high: 30 * DAY, critical: 90 * DAY },
   /** Twice the clock skew that a signed request may have. */
   nonce: 600,
+  approvedMove: DAY,
   /** An upload that is not complete by then may be replaced by another one. */
   packageUpload: 900,
 } as const

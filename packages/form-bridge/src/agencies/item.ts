@@ -73,6 +73,16 @@ export function agencyApiKeyKey(api_key_hash: string) {
 }
 
 export const AgencyRole = z.enum(['owner', 'member', 'viewer'])
+export type AgencyRole = z.infer<typeof AgencyRole>
+
+export type AgencyAction = 'confirm' | 'set_destination' | 'remove'
+
+/** Which roles allow the key of an agency to do something with a site. */
+export const ROLES_THAT_MAY: Record<AgencyAction, readonly AgencyRole[]> = {
+  confirm: ['owner', 'member'],
+  set_destination: ['owner'],
+  remove: ['owner'],
+}
 
 /** A site of an agency. */
 export const AgencySiteItem = z.object({

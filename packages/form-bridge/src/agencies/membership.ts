@@ -5,11 +5,12 @@
  */
 import type { Item, TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
-import { expr } from '@strongroom/kit/expression'
+import { expr, oneOf } from '@strongroom/kit/expression'
 import type { SiteName } from '../sites/item.ts'
 import { formBridgeTable, type StoreDeps } from '../tables.ts'
 import { isoNow } from '../time.ts'
 import {
+  type AgencyAction,
   AgencyItem,
   agencyKey,
   type AgencySite,
@@ -17,6 +18,8 @@ import {
   agencySiteKey,
   JoinTokenItem,
   joinTokenKey,
+  type MembershipName,
+  ROLES_THAT_MAY,
   SiteMembershipItem,
   siteMembershipKey,
 } from './item.ts'
@@ -108,9 +111,17 @@ export function createMemberships({ db }: Pick<StoreDeps, 'db'>) {
     return items
   }
 
+  async function listItems(site_id: string): Promise<MembershipName[]> {
+    const { attr } = siteMemberships
+    const { items } = await siteMemberships.query({
+      key: expr`${attr('PK')} = ${`SITEID#${site_id}`} AND begins_with(${attr('SK')}, ${'AGENCY#'})`,
+    })
+    return items
+  }
+
   /** Refused if the membership changed after it was read. */
   function leave(member: AgencySite): Record<string, TransactWriteItem> {
-    const { agency_id, added_at, outside_limit } = member
+    const { agency_id, added_at, outside_limit, role } = member
     const [flag, current] = [agencySites.attr('outside_limit'), agencies.attr('current_sites')]
     const isFlagUnchanged = outside_limit
       ? expr`${flag} = ${outside_limit}`
@@ -118,7 +129,7 @@ export function createMemberships({ db }: Pick<StoreDeps, 'db'>) {
     return {
       [`member ${agency_id}`]: agencySites.part.delete(
         agencySiteKey(member),
-        expr`${agencySites.attr('added_at')} = ${added_at} AND ${isFlagUnchanged}`,
+        expr`${agencySites.attr('added_at')} = ${added_at} AND ${agencySites.attr('role')} = ${role} AND ${isFlagUnchanged}`,
       ),
       [`siteMembership ${agency_id}`]: siteMemberships.part.delete(siteMembershipKey(member)),
       ...(!outside_limit && {
@@ -135,14 +146,22 @@ export function createMemberships({ db }: Pick<StoreDeps, 'db'>) {
     listBySiteFromIndex,
 
     async listBySite(site_id: string): Promise<AgencySite[]> {
-      const { attr } = siteMemberships
-      const { items } = await siteMemberships.query({
-        key: expr`${attr('PK')} = ${`SITEID#${site_id}`} AND begins_with(${attr('SK')}, ${'AGENCY#'})`,
-      })
+      const items = await listItems(site_id)
       // Memberships from before these items existed are only in the index.
       const names = items.length > 0 ? items : await listBySiteFromIndex(site_id)
       const found = await Promise.all(names.map((name) => agencySites.get(agencySiteKey(name))))
       return found.filter((member) => member !== undefined)
+    },
+
+    /** Without those from before these items existed. */
+    async listAgencies(site_id: string): Promise<string[]> {
+      return (await listItems(site_id)).map(({ agency_id }) => agency_id)
+    },
+
+    /** Refuses a transaction unless the role of the membership allows the action. */
+    requirePart(name: MembershipName, action: AgencyAction): TransactWriteItem {
+      const hasRole = oneOf(agencySites.attr('role'), ROLES_THAT_MAY[action])
+      return agencySites.part.check(agencySiteKey(name), hasRole)
     },
 
     leaveParts(members: readonly AgencySite[]): Record<string, TransactWriteItem> {

@@ -9,9 +9,9 @@ import { formBridgeError } from '../errors.ts'
 import { Email } from '../formats.ts'
 import { AgencyParams, PageQuery, SiteParams } from '../params.ts'
 import type { Permissions } from '../permissions.ts'
-import { AgencyStatus, newAgencyId } from './item.ts'
+import { AgencyRole, AgencyStatus, newAgencyId } from './item.ts'
 import { type AgencyService, createAgencyService } from './service.ts'
-import { AgencyView, toAgencyView } from './view.ts'
+import { AgencySiteView, AgencyView, toAgencySiteView, toAgencyView } from './view.ts'
 
 const MaxSites = z.int().min(0).max(1_000_000).openapi({ example: 100 })
 const NewAgency = z.strictObject({
@@ -89,6 +89,37 @@ export function operatorAgencyRoutes(deps: {
       ...errorResponses(formBridgeError, 'site_not_found', 'agency_not_found', 'agency_full'),
     },
   })
+  const listSites = createRoute({
+    ...permit.operator.viewer,
+    method: 'get',
+    path: '/v1/agencies/{agency_id}/sites',
+    summary: 'List the sites of an agency',
+    request: { params: AgencyParams, query: PageQuery },
+    responses: {
+      200: jsonResponse(pageOf(AgencySiteView), 'A page of sites'),
+      ...operatorErrors,
+      ...notFound,
+      ...errorResponses(cursorError, 'invalid_cursor'),
+    },
+  })
+  const setRole = createRoute({
+    // An owner can change destinations.
+    ...permit.operator.admin,
+    method: 'put',
+    path: '/v1/agencies/{agency_id}/sites/{site_id}/role',
+    summary: 'Set what an agency may do with a site',
+    description:
+      '`owner` sets its destination, confirms and removes it, `member` confirms it, `viewer` reads it.',
+    request: {
+      params: AgencyParams.extend(SiteParams.shape),
+      body: jsonBody(z.strictObject({ role: AgencyRole })),
+    },
+    responses: {
+      200: jsonResponse(AgencySiteView, 'The site in the agency'),
+      ...operatorErrors,
+      ...errorResponses(formBridgeError, 'site_not_found'),
+    },
+  })
   const rotateKey = createRoute({
     ...permit.operator.admin,
     method: 'post',
@@ -150,6 +181,29 @@ export function operatorAgencyRoutes(deps: {
       const service = createAgencyService(auditedStores(c.get('actor'), change))
       const agency = await service.setOutsideLimit(agency_id, site_id, outside_limit)
       return c.json(toAgencyView(agency), 200)
+    })
+    .openapi(listSites, async (c) => {
+      const { agency_id } = await agencyService.requireAgency(c.req.valid('param').agency_id)
+      const page = await pager(
+        ['agency sites', agency_id],
+        c.req.valid('query'),
+        (request) => agencyService.listSites(agency_id, request),
+        toAgencySiteView,
+      )
+      return c.json(page, 200)
+    })
+    .openapi(setRole, async (c) => {
+      const { agency_id, site_id } = c.req.valid('param')
+      const after = c.req.valid('json')
+      const { role } = await agencyService.requireMember(agency_id, site_id)
+      const change = {
+        action: 'agency.role_changed',
+        target: `${agency_id}/${site_id}`,
+        before: { role },
+        after,
+      }
+      const service = createAgencyService(auditedStores(c.get('actor'), change))
+      return c.json(toAgencySiteView(await service.setRole(agency_id, site_id, after.role)), 200)
     })
     .openapi(rotateKey, async (c) => {
       const agency = await agencyService.requireAgency(c.req.valid('param').agency_id)

@@ -10,24 +10,17 @@ import type { Permissions } from '../permissions.ts'
 import type { SiteAdmin } from '../sites/service.ts'
 import { SiteDetailsView } from '../sites/view.ts'
 import type { EncryptDestination } from '../submissions/destination.ts'
-import { AgencyRole } from './item.ts'
 import type { AgencyService } from './service.ts'
 import {
   AgencySiteView,
   AgencyView,
   JoinTokenView,
+  NewJoinToken,
   toAgencySiteView,
   toAgencyView,
   toJoinTokenView,
 } from './view.ts'
 
-const MAX_TOKEN_SECONDS = 366 * 86_400
-
-const NewJoinToken = z.strictObject({
-  role: AgencyRole.default('member'),
-  max_uses: z.int().min(1).max(10_000).default(1),
-  expires_in: z.int().min(60).max(MAX_TOKEN_SECONDS).default(86_400),
-})
 const NewKey = z.object({ api_key: z.string().openapi({ description: 'Shown once' }) })
 
 export function agencyRoutes(deps: {
@@ -45,6 +38,12 @@ export function agencyRoutes(deps: {
     'rate_limited',
   )
   const notFound = errorResponses(formBridgeError, 'site_not_found')
+  const notAllowed = errorResponses(
+    formBridgeError,
+    'site_not_found',
+    'role_required',
+    'agency_suspended',
+  )
   const badCursor = errorResponses(cursorError, 'invalid_cursor')
 
   const get = createRoute({
@@ -79,11 +78,12 @@ export function agencyRoutes(deps: {
     method: 'post',
     path: '/v1/agency/sites/{site_id}/confirm',
     summary: 'Confirm a site that was reconnected without its old key',
+    description: 'Needs the role `owner` or `member`.',
     request: { params: SiteParams },
     responses: {
       200: jsonResponse(SiteDetailsView, 'The site'),
       ...denied,
-      ...notFound,
+      ...notAllowed,
       ...errorResponses(formBridgeError, 'wrong_status'),
     },
   })
@@ -92,11 +92,12 @@ export function agencyRoutes(deps: {
     method: 'put',
     path: '/v1/agency/sites/{site_id}/destination',
     summary: "Set the destination of a site's submissions",
+    description: 'Needs the role `owner`.',
     request: { params: SiteParams, body: jsonBody(DestinationBody) },
     responses: {
       200: jsonResponse(SiteDetailsView, 'The site'),
       ...denied,
-      ...notFound,
+      ...notAllowed,
       ...errorResponses(formBridgeError, 'destination_invalid'),
     },
   })
@@ -105,11 +106,13 @@ export function agencyRoutes(deps: {
     method: 'delete',
     path: '/v1/agency/sites/{site_id}',
     summary: 'Remove a site from the agency; it stays connected',
+    description: 'Needs the role `owner`.',
     request: { params: SiteParams },
     responses: {
       204: { description: 'The site is no longer part of the agency' },
       ...denied,
-      ...notFound,
+      ...notAllowed,
+      ...errorResponses(formBridgeError, 'changed_meanwhile'),
     },
   })
   const createJoinToken = createRoute({
@@ -178,14 +181,20 @@ export function agencyRoutes(deps: {
     })
     .openapi(confirmSite, async (c) => {
       const { site_id } = c.req.valid('param')
-      await agencyService.requireMember(c.get('agency').agency_id, site_id)
-      return c.json(await siteAdmin.confirm(site_id), 200)
+      const { agency_id } = c.get('agency')
+      const permission = await agencyService.requirePermission(agency_id, site_id, 'confirm')
+      return c.json(await siteAdmin.confirm(site_id, permission), 200)
     })
     .openapi(setDestination, async (c) => {
       const { site_id } = c.req.valid('param')
-      await agencyService.requireMember(c.get('agency').agency_id, site_id)
+      const { agency_id } = c.get('agency')
+      const permission = await agencyService.requirePermission(
+        agency_id,
+        site_id,
+        'set_destination',
+      )
       const encrypted = await encryptDestination(site_id, c.req.valid('json'))
-      return c.json(await siteAdmin.setDestination(site_id, encrypted), 200)
+      return c.json(await siteAdmin.setDestination(site_id, encrypted, permission), 200)
     })
     .openapi(removeSite, async (c) => {
       await agencyService.removeSite(c.get('agency').agency_id, c.req.valid('param').site_id)

@@ -1,8 +1,18 @@
 /** Agencies: created by operators, used by each agency with its own key. */
+import type { TransactWriteItem } from '@strongroom/kit/db'
 import type { PageRequest } from '@strongroom/kit/paging'
 import { isKey, newJoinToken, newKey, sha256Hex } from '../credentials/keys.ts'
 import { formBridgeError } from '../errors.ts'
-import { type Agency, type AgencySite, type AgencyStatus, newAgencyId } from './item.ts'
+import {
+  type Agency,
+  type AgencyAction,
+  type AgencyRole,
+  type AgencySite,
+  type AgencyStatus,
+  newAgencyId,
+  ROLES_THAT_MAY,
+} from './item.ts'
+import type { MembershipStore } from './membership.ts'
 import type { AgencyStore, JoinTokenStore } from './store.ts'
 
 export interface AgencyInput {
@@ -17,15 +27,27 @@ export interface AgencyChange {
 }
 
 export interface JoinTokenInput {
-  role: AgencySite['role']
+  role: AgencyRole
   max_uses: number
   expires_in: number
 }
 
+/** Lets an agency change one of its sites. */
+export interface AgencyPermission {
+  /** Refuses the transaction if the role has changed since. */
+  part: TransactWriteItem
+  /** Throws if the agency may not do it now. */
+  require(): Promise<void>
+}
+
 export type AgencyService = ReturnType<typeof createAgencyService>
 
-export function createAgencyService(deps: { agencies: AgencyStore; joinTokens: JoinTokenStore }) {
-  const { agencies, joinTokens } = deps
+export function createAgencyService(deps: {
+  agencies: AgencyStore
+  joinTokens: JoinTokenStore
+  memberships: Pick<MembershipStore, 'requirePart'>
+}) {
+  const { agencies, joinTokens, memberships } = deps
 
   async function requireAgency(agency_id: string): Promise<Agency> {
     const agency = await agencies.get(agency_id)
@@ -34,13 +56,34 @@ export function createAgencyService(deps: { agencies: AgencyStore; joinTokens: J
   }
 
   /** For a site of another agency the error is the same as for one that does not exist. */
-  async function requireMember(agency_id: string, site_id: string): Promise<void> {
-    if (!(await agencies.isMember({ agency_id, site_id }))) throw formBridgeError('site_not_found')
+  async function requireMember(agency_id: string, site_id: string): Promise<AgencySite> {
+    const member = await agencies.getMember({ agency_id, site_id })
+    if (!member) throw formBridgeError('site_not_found')
+    return member
+  }
+
+  async function requireRole(agency_id: string, site_id: string, action: AgencyAction) {
+    const { role } = await requireMember(agency_id, site_id)
+    const required = ROLES_THAT_MAY[action]
+    if (!required.includes(role)) {
+      throw formBridgeError('role_required', { data: { role, required } })
+    }
   }
 
   return {
     requireAgency,
     requireMember,
+
+    /** What an agency may do with a site is decided by the write that does it. */
+    async requirePermission(
+      agency_id: string,
+      site_id: string,
+      action: AgencyAction,
+    ): Promise<AgencyPermission> {
+      const require = () => requireRole(agency_id, site_id, action)
+      await require()
+      return { part: memberships.requirePart({ agency_id, site_id }, action), require }
+    },
 
     /** The active agency with this key. */
     async authenticate(key: string): Promise<Agency> {
@@ -92,8 +135,17 @@ export function createAgencyService(deps: { agencies: AgencyStore; joinTokens: J
       return requireAgency(agency_id)
     },
 
+    async setRole(agency_id: string, site_id: string, role: AgencyRole): Promise<AgencySite> {
+      if (!(await agencies.setRole({ agency_id, site_id }, role))) {
+        throw formBridgeError('site_not_found')
+      }
+      return requireMember(agency_id, site_id)
+    },
+
     async removeSite(agency_id: string, site_id: string): Promise<void> {
-      if (!(await agencies.leave({ agency_id, site_id }))) throw formBridgeError('site_not_found')
+      if (await agencies.leave({ agency_id, site_id }, ROLES_THAT_MAY.remove)) return
+      await requireRole(agency_id, site_id, 'remove')
+      throw formBridgeError('changed_meanwhile')
     },
 
     /** The token is returned only here. */

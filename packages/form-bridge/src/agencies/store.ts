@@ -14,6 +14,7 @@ import {
   agencyApiKeyKey,
   AgencyItem,
   agencyKey,
+  AgencyRole,
   type AgencySite,
   AgencySiteItem,
   agencySiteKey,
@@ -158,16 +159,31 @@ export function createAgencyStore({ db, clock }: StoreDeps) {
     },
 
     /** Reads consistently, because it decides what an agency may do to a site. */
-    async isMember(name: MembershipName): Promise<boolean> {
-      return (await agencySites.get(agencySiteKey(name))) !== undefined
+    getMember(name: MembershipName): Promise<AgencySite | undefined> {
+      return agencySites.get(agencySiteKey(name))
     },
 
     /** False if the site is not a member. */
-    async leave(name: MembershipName): Promise<boolean> {
+    setRole(name: MembershipName, role: AgencyRole): Promise<boolean> {
+      const { attr: siteAttr } = agencySites
+      return conditionHeld(
+        agencySites.update(
+          agencySiteKey(name),
+          expr`SET ${siteAttr('role')} = ${role}`,
+          expr`attribute_exists(${siteAttr('PK')})`,
+        ),
+      )
+    },
+
+    /** False if the site is not a member, or has none of the given roles. */
+    async leave(
+      name: MembershipName,
+      roles: readonly AgencyRole[] = AgencyRole.options,
+    ): Promise<boolean> {
       return retryOnConflict(
         async () => {
           const member = await agencySites.get(agencySiteKey(name))
-          if (!member) return false
+          if (!member || !roles.includes(member.role)) return false
           const result = await transactParts<string>(db, memberships.leaveParts([member]))
           return result.kind === 'done' ? true : CONFLICT
         },

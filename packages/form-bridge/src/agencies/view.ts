@@ -20,7 +20,9 @@ export const AgencyView = z
   })
   .openapi('FormBridgeAgency')
 
-export function toAgencyView(agency: Agency | AgencySummary): z.infer<typeof AgencyView> {
+export type AgencyLine = z.infer<typeof AgencyView>
+
+export function toAgencyView(agency: Agency | AgencySummary): AgencyLine {
   return AgencyView.parse(agency)
 }
 
@@ -32,9 +34,23 @@ export const AgencySiteView = z.object({
   outside_limit: z.boolean(),
 })
 
-export function toAgencySiteView(site: AgencySite): z.infer<typeof AgencySiteView> {
+export type AgencySiteLine = z.infer<typeof AgencySiteView>
+
+export function toAgencySiteView(site: AgencySite): AgencySiteLine {
   return AgencySiteView.parse({ ...site, outside_limit: site.outside_limit ?? false })
 }
+
+const MAX_TOKEN_SECONDS = 366 * 86_400
+
+/** The body of a request for one. */
+export const NewJoinToken = z.strictObject({
+  role: AgencyRole.default('owner').openapi({
+    description:
+      'What the agency may do with the sites that join: `owner` everything, `member` read and confirm, `viewer` read',
+  }),
+  max_uses: z.int().min(1).max(10_000).default(1),
+  expires_in: z.int().min(60).max(MAX_TOKEN_SECONDS).default(86_400),
+})
 
 export const JoinTokenView = z.object({
   id: z.string().openapi({ description: 'Identifies the token; it is not the token itself' }),
@@ -45,9 +61,8 @@ export const JoinTokenView = z.object({
   expires_at: z.string(),
 })
 
-export function toJoinTokenView({
-  token_hash,
-  ...token
-}: JoinToken): z.infer<typeof JoinTokenView> {
+export type JoinTokenLine = z.infer<typeof JoinTokenView>
+
+export function toJoinTokenView({ token_hash, ...token }: JoinToken): JoinTokenLine {
   return JoinTokenView.parse({ ...token, id: token_hash })
 }

@@ -34,10 +34,16 @@ export function createAuthenticationStore({ db, clock }: StoreDeps) {
   const sites = entity(db, formBridgeTable, SiteItem)
   const nonces = entity(db, formBridgeTable, NonceItem)
 
+  function getApiKey(api_key_hash: string): Promise<ApiKey | undefined> {
+    return apiKeys.get(apiKeyKey(api_key_hash)).then(unexpired(clock))
+  }
+
   return {
+    getApiKey,
+
     /** A site of any status. */
     async findSiteByApiKey(api_key_hash: string): Promise<KnownKey | undefined> {
-      const key = await apiKeys.get(apiKeyKey(api_key_hash)).then(unexpired(clock))
+      const key = await getApiKey(api_key_hash)
       const site = key && (await sites.get(siteKey(key)))
       if (!site || key.key_version < site.oldest_key_version) return undefined
       return { site, key }

@@ -1,4 +1,5 @@
 /** Moves a site to another domain, with new keys and everything else that it has. */
+import type { TransactWriteItem } from '@strongroom/kit/db'
 import { type Entity, entity } from '@strongroom/kit/entity'
 import { all, expr, type Expression } from '@strongroom/kit/expression'
 import { CONFLICT, retryOnConflict } from '@strongroom/kit/retry-on-conflict'
@@ -8,6 +9,9 @@ import { createMemberships } from '../agencies/membership.ts'
 import {
   ApiKeyItem,
   apiKeyKey,
+  type ApprovedMove,
+  ApprovedMoveItem,
+  approvedMoveKey,
   DomainOwnerItem,
   domainOwnerKey,
   type Site,
@@ -16,8 +20,8 @@ import {
   SiteItem,
   siteKey,
 } from '../sites/item.ts'
-import { formBridgeTable, type StoreDeps } from '../tables.ts'
-import { isoNow } from '../time.ts'
+import { formBridgeTable, type StoreDeps, TTL_SECONDS } from '../tables.ts'
+import { expiresIn, isoNow, unexpired } from '../time.ts'
 import type { StoredKeys } from './secrets.ts'
 import { credentialParts, type RegistrationRef } from './store.ts'
 
@@ -37,6 +41,7 @@ export function createSiteMoves({ db, clock }: StoreDeps) {
   const owners = entity(db, formBridgeTable, DomainOwnerItem)
   const apiKeys = entity(db, formBridgeTable, ApiKeyItem)
   const agencySites = entity(db, formBridgeTable, AgencySiteItem)
+  const approvals = entity(db, formBridgeTable, ApprovedMoveItem)
   const memberships = createMemberships({ db })
   const parts = credentialParts({ db, clock })
 
@@ -49,12 +54,57 @@ export function createSiteMoves({ db, clock }: StoreDeps) {
     )
   }
 
+  /** An approval is used up by the move, and by one move only. */
+  function approvalPart({ domain, site_id }: ApprovedMove): TransactWriteItem {
+    const { attr } = approvals
+    return approvals.part.delete(
+      approvedMoveKey(domain),
+      expr`${attr('site_id')} = ${site_id} AND ${attr('expires_at')} > ${isoNow(clock)}`,
+    )
+  }
+
   return {
+    /** Replaces an earlier approval for the domain. */
+    async approve(
+      site: Site,
+      domain: string,
+    ): Promise<
+      { kind: 'approved'; expires_at: string } | { kind: 'domain_has_site' | 'inactive' }
+    > {
+      const { ttl, iso: expires_at } = expiresIn(clock, TTL_SECONDS.approvedMove)
+      const result = await transactParts(db, {
+        approval: approvals.part.put({
+          ...approvedMoveKey(domain),
+          domain,
+          site_id: site.site_id,
+          created_at: isoNow(clock),
+          expires_at,
+          ttl,
+        }),
+        site: sites.part.check(siteKey(site), expr`${sites.attr('status')} = ${'active'}`),
+        owner: owners.part.check(
+          domainOwnerKey(domain),
+          expr`attribute_not_exists(${owners.attr('PK')})`,
+        ),
+      })
+      if (result.kind === 'done') return { kind: 'approved', expires_at }
+      return { kind: result.by.has('owner') ? 'domain_has_site' : 'inactive' }
+    },
+
+    findApproved(domain: string): Promise<ApprovedMove | undefined> {
+      return approvals.get(approvedMoveKey(domain)).then(unexpired(clock))
+    },
+
     /**
-     * The caller must have checked that the request is signed with the current secret of the site,
-     * because the proof of the new domain says nothing about the old one.
+     * Without an approval, the caller must have checked that the request is signed with the current
+     * secret of the site, because the proof of the new domain says nothing about the old one.
      */
-    async move(registration: RegistrationRef, read: Site, keys: StoredKeys): Promise<MoveOutcome> {
+    async move(
+      registration: RegistrationRef,
+      read: Site,
+      keys: StoredKeys,
+      approval?: ApprovedMove,
+    ): Promise<MoveOutcome> {
       const { domain } = registration
       const { site_id } = read
       // A site that stays at its domain is reconnected instead.
@@ -94,12 +144,14 @@ export function createSiteMoves({ db, clock }: StoreDeps) {
             }),
             oldKey: apiKeys.part.delete(apiKeyKey(site.api_key_hash)),
             apiKey: parts.addApiKey(moved, keys.api_key_hash, key_version),
+            ...(approval && { approval: approvalPart(approval) }),
             ...Object.fromEntries(
               members.map((member) => [member.agency_id, memberPart(member, domain)]),
             ),
           })
           if (result.kind === 'done') return { kind: 'moved', site: moved }
           if (result.by.has('registration')) return { kind: 'refused', reason: 'registration' }
+          if (result.by.has('approval')) return { kind: 'refused', reason: 'site' }
           return result.by.has('domain') ? { kind: 'refused', reason: 'domain' } : CONFLICT
         },
         { maxAttempts: MAX_ATTEMPTS },

@@ -1,4 +1,5 @@
 /** Issues credentials for a proved domain: to a new site, to its existing site, or to one that moves. */
+import { ROLES_THAT_MAY } from '../agencies/item.ts'
 import type { JoinRefusal, MembershipStore, NewMembership } from '../agencies/membership.ts'
 import type { JoinTokenStore } from '../agencies/store.ts'
 import type { Authenticated } from '../authentication/service.ts'
@@ -8,7 +9,7 @@ import type { Caller } from '../limits/caller.ts'
 import type { ProofMethod, Registration } from '../registrations/item.ts'
 import type { SecurityEventLog } from '../security/event-log.ts'
 import { isStagingHost, type SiteAddress } from '../sites/address.ts'
-import { newSiteId, type Site } from '../sites/item.ts'
+import { type ApprovedMove, newSiteId, type Site } from '../sites/item.ts'
 import type { SiteStore } from '../sites/store.ts'
 import { isKey, sha256Hex } from './keys.ts'
 import type { SiteMoves } from './move.ts'
@@ -44,7 +45,7 @@ export type CredentialService = ReturnType<typeof createCredentialService>
 export function createCredentialService(deps: {
   credentials: CredentialStore
   siteMoves: SiteMoves
-  authentication: Pick<AuthenticationStore, 'findSiteByApiKey'>
+  authentication: Pick<AuthenticationStore, 'findSiteByApiKey' | 'findSiteById'>
   sites: Pick<SiteStore, 'findByDomain'>
   memberships: Pick<MembershipStore, 'listBySite'>
   joinTokens: Pick<JoinTokenStore, 'get'>
@@ -139,8 +140,11 @@ export function createCredentialService(deps: {
       findJoinToken(registration),
     ])
     // Without the old key it may be another owner, who must not get the destination and the agency.
-    const isInOtherAgency = members.some(({ agency_id }) => agency_id !== token?.agency_id)
-    const confirmed = known !== undefined || !(isInOtherAgency || site.destination !== undefined)
+    const isUnknownToAgency = members.some(
+      ({ agency_id, role }) =>
+        agency_id !== token?.agency_id || !ROLES_THAT_MAY.confirm.includes(role),
+    )
+    const confirmed = known !== undefined || !(isUnknownToAgency || site.destination !== undefined)
     // An agency may confirm its sites, so an unconfirmed site cannot join one.
     const canJoin = confirmed && site.unconfirmed_since === undefined && members.length === 0
     const agency = canJoin ? await newMembership(registration, address) : undefined
@@ -171,18 +175,19 @@ export function createCredentialService(deps: {
     site: Site,
     registration: Registration,
     { proved_by, caller }: ProvedDomain,
+    approval?: ApprovedMove,
   ): Promise<Credentials> {
     const { site_id } = site
     const { domain } = registration
     const keys = await siteSecrets.issueKeys(site_id)
-    const result = await siteMoves.move(registration, site, keys.stored)
+    const result = await siteMoves.move(registration, site, keys.stored, approval)
     if (result.kind === 'refused') throw refusedError(result.reason)
     await events.record({
       event_type: 'suspicious_activity',
       reason: 'moved',
       caller,
       site: { site_id, domain },
-      details: { from: site.domain },
+      details: { from: site.domain, approved: approval !== undefined },
     })
     return {
       result: 'moved',
@@ -199,6 +204,11 @@ export function createCredentialService(deps: {
       const owner = await sites.findByDomain(registration.domain)
       if (owner) return reconnectSite(owner, registration, proved)
       const known = await findPreviousSite(proved.previous)
+      const approval = await siteMoves.findApproved(registration.domain)
+      const approved = approval && (await authentication.findSiteById(approval.site_id))
+      if (approved && (!known || known.site_id === approved.site_id)) {
+        return moveSite(requireActive(approved), registration, proved, approval)
+      }
       if (!known) return connectNewSite(registration, proved)
       requireCanMove(proved.previous)
       return moveSite(known, registration, proved)

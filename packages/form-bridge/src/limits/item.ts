@@ -41,6 +41,9 @@ export const RateWindowItem = z
   .object({ PK: key('RATE#'), SK: z.literal('WINDOW'), ttl: EpochSecond })
   .catchall(z.int())
 
+/** The length of a bucket. */
+export const BUCKET_SECONDS = 60
+
 /** The number of requests in a period, for analysis. */
 export const RateBucketItem = z.object({
   PK: key('RATE#'),

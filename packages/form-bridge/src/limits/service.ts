@@ -78,12 +78,11 @@ export function createRateLimits(deps: {
     return limiter
   }
 
-  async function limitsOf(subject: RateSubject): Promise<Limits> {
-    const limited = limitedSubject(subject)
-    const name = rateOverrideKey(limited).PK
-    const found = cached.get(name)
-    if (found && isRecent(clock, found.readAt, CACHE_MS)) return found.limits
-    const [override, slowed] = await Promise.all([rates.getOverride(limited), isSlowed(subject)])
+  async function readLimits(subject: RateSubject) {
+    const [override, slowed] = await Promise.all([
+      rates.getOverride(limitedSubject(subject)),
+      isSlowed(subject),
+    ])
     const factor = 'factor' in subject ? subject.factor : 1
     const adjust = (limit: RateLimit): RateLimit => {
       const requests = override?.limits[limit.name] ?? factor * limit.limit
@@ -91,6 +90,14 @@ export function createRateLimits(deps: {
     }
     const [first, ...others] = defaults[subject.scope]
     const limits: Limits = [adjust(first), ...others.map(adjust)]
+    return { limits, override, slowed }
+  }
+
+  async function limitsOf(subject: RateSubject): Promise<Limits> {
+    const name = rateOverrideKey(limitedSubject(subject)).PK
+    const found = cached.get(name)
+    if (found && isRecent(clock, found.readAt, CACHE_MS)) return found.limits
+    const { limits } = await readLimits(subject)
     cached.set(name, { readAt: clock.now(), limits })
     return limits
   }
@@ -102,6 +109,12 @@ export function createRateLimits(deps: {
   return {
     limitsOf,
     take,
+
+    /** The limits of a subject as they are stored now, and what counts against them. */
+    async describe(subject: RateSubject) {
+      const { limits, override, slowed } = await readLimits(subject)
+      return { usage: await rates.limiter(limits).usage(subject), override, slowed }
+    },
 
     /** Throws `rate_limited` if one of the subjects is over its limits. */
     async require(...subjects: RateSubject[]): Promise<void> {

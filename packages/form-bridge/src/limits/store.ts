@@ -1,4 +1,5 @@
 /** Rate limits, request counts for analysis, and overrides of the default limits. */
+import { epochSeconds } from '@strongroom/platform/clock'
 import { conditionHeld } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { expr, type Expression } from '@strongroom/kit/expression'
@@ -56,12 +57,18 @@ export function createRateStore({ db, clock }: StoreDeps) {
       const limiter = createRateLimiter({ db, table: formBridgeTable, clock, limits })
       return {
         take: (subject: RateSubject): Promise<RateDecision> => limiter.take(rateWindowKey(subject)),
+        usage: (subject: RateSubject) => limiter.usage(rateWindowKey(subject)),
       }
     },
 
-    /** Adds requests to the current bucket. The limits do not depend on it. */
-    async count(subject: RateSubject, windowSeconds: number, requests = 1): Promise<void> {
-      const start = Math.floor(clock.now() / 1000 / windowSeconds) * windowSeconds
+    /** Adds requests to the bucket of an epoch second. The limits do not depend on it. */
+    async count(
+      subject: RateSubject,
+      windowSeconds: number,
+      requests = 1,
+      at = epochSeconds(clock),
+    ): Promise<void> {
+      const start = Math.floor(at / windowSeconds) * windowSeconds
       const ttl = start + windowSeconds + bucketLifetime(subject)
       const { attr } = buckets
       checkValues(RateBucketItem, { PK: ratePartition(subject) }, { n: requests })

@@ -4,6 +4,7 @@ import type { Authenticated } from '../authentication/service.ts'
 import type { Credentials, CredentialService } from '../credentials/service.ts'
 import { formBridgeError } from '../errors.ts'
 import type { Caller } from '../limits/caller.ts'
+import type { Usage } from '../limits/usage.ts'
 import type { Attempt } from '../proofs/attempt.ts'
 import type { ProofRunner } from '../proofs/runner.ts'
 import type { ProofService } from '../proofs/service.ts'
@@ -35,9 +36,10 @@ export function createExchange(deps: {
   proofRunner: ProofRunner
   credentialService: CredentialService
   abuse: Pick<AbuseDetector, 'recordFailure'>
+  usage: Pick<Usage, 'recordAddress'>
 }) {
   const { clock, registrations, registrationService, proofs, proofRunner } = deps
-  const { credentialService, abuse } = deps
+  const { credentialService, abuse, usage } = deps
 
   function recentProof({ proved_by, proved_at }: Registration): ProofMethod | undefined {
     if (proved_at === undefined) return undefined
@@ -85,6 +87,7 @@ export function createExchange(deps: {
 
   return {
     async exchange(input: ExchangeInput, caller: Caller): Promise<Credentials | 'verifying'> {
+      usage.recordAddress('key_exchange', caller)
       const address = registrationService.requireAddress(input.site_url)
       const registration = await registrationService.requirePending(input, address, caller)
       const proved_by =

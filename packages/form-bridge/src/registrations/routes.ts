@@ -1,16 +1,13 @@
 /** Routes to register a site and to exchange the registration for credentials. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { cursorError, type Pager } from '@strongroom/kit/cursor'
 import type { AppEnv } from '@strongroom/kit/http/env'
-import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
-import { operatorErrors } from '@strongroom/kit/http/permissions'
+import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import type { Context } from 'hono'
 import { formBridgeError } from '../errors.ts'
 import { Email } from '../formats.ts'
 import type { Callers } from '../limits/caller.ts'
 import {
   KeyText,
-  PageQuery,
   PluginVersion,
   RegistrationCredentials,
   SiteUrl,
@@ -23,7 +20,6 @@ import { TTL_SECONDS } from '../tables.ts'
 import type { Exchange } from './exchange.ts'
 import { ProofMethod } from './item.ts'
 import type { RegistrationService } from './service.ts'
-import type { RegistrationStore } from './store.ts'
 
 const RegisterBody = z
   .strictObject({
@@ -157,43 +153,4 @@ export function registrationRoutes(deps: {
       }
       return c.json({ ...result, endpoints }, 200)
     })
-}
-
-const PendingView = z.object({
-  registration_id: z.string(),
-  domain: z.string(),
-  agency_id: z.string().optional(),
-  created_at: z.string(),
-  expires_at: z.string(),
-})
-
-export function operatorRegistrationRoutes(deps: {
-  permit: Permissions
-  pager: Pager
-  registrations: RegistrationStore
-}): OpenAPIHono<AppEnv> {
-  const { permit, pager, registrations } = deps
-
-  const listPending = createRoute({
-    ...permit.operator.viewer,
-    method: 'get',
-    path: '/v1/registrations',
-    summary: 'List pending registrations, newest first',
-    request: { query: PageQuery },
-    responses: {
-      200: jsonResponse(pageOf(PendingView), 'A page of registrations'),
-      ...operatorErrors,
-      ...errorResponses(cursorError, 'invalid_cursor'),
-    },
-  })
-
-  return new OpenAPIHono<AppEnv>().openapi(listPending, async (c) => {
-    const page = await pager(
-      ['registrations'],
-      c.req.valid('query'),
-      (request) => registrations.listPending(request),
-      (registration) => PendingView.parse(registration),
-    )
-    return c.json(page, 200)
-  })
 }

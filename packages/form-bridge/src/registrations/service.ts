@@ -6,6 +6,7 @@ import { newTempKey, parseJoinToken, sha256Hex } from '../credentials/keys.ts'
 import { formBridgeError } from '../errors.ts'
 import { type Caller, callerSubjects } from '../limits/caller.ts'
 import { rateLimited, type RateLimits } from '../limits/service.ts'
+import type { Usage } from '../limits/usage.ts'
 import type { AbuseDetector } from '../security/abuse.ts'
 import type { SecurityEventLog } from '../security/event-log.ts'
 import { environmentOf, parseSiteAddress, type SiteAddress } from '../sites/address.ts'
@@ -45,10 +46,12 @@ export function createRegistrationService(deps: {
   fetch: Pick<SafeFetch, 'check'>
   allowHttp: boolean
   limits: RateLimits
+  usage: Pick<Usage, 'recordAddress'>
   abuse: AbuseDetector
   events: SecurityEventLog
 }) {
-  const { registrations, agencies, joinTokens, fetch, allowHttp, limits, abuse, events } = deps
+  const { registrations, agencies, joinTokens, fetch, allowHttp } = deps
+  const { limits, usage, abuse, events } = deps
 
   /** Rejects an address that the server may not connect to. */
   function requireAddress(site_url: string): SiteAddress {
@@ -104,6 +107,7 @@ export function createRegistrationService(deps: {
     requireAddress,
 
     async register(input: RegistrationInput, caller: Caller): Promise<NewRegistration> {
+      usage.recordAddress('registration', caller)
       const { wp_version, plugin_version, admin_email, join_token, supersedes } = input
       const agency = join_token === undefined ? undefined : await requireJoinToken(join_token)
       // A site with a join token is not blocked because of other sites at its address.

@@ -5,6 +5,7 @@ import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import type { Page, PageRequest } from '@strongroom/kit/paging'
 import { createUlids } from '@strongroom/kit/ids'
+import { type Counted, countItems } from '../count-items.ts'
 import { DEFAULT_PAGE_SIZE, formBridgeTable, type StoreDeps, TTL_SECONDS } from '../tables.ts'
 import { expiresIn, isoNow, isUnexpired, oldestUnexpired, unexpired } from '../time.ts'
 import {
@@ -39,6 +40,8 @@ export function createRegistrationStore({ db, clock }: StoreDeps) {
   const { attr } = registrations
   const isPending = expr`${attr('status')} = ${'pending'}`
   const ulids = createUlids()
+  const isListed = () =>
+    expr`${pending.attr('GSI2PK')} = ${PENDING_REGISTRATIONS} AND ${pending.attr('GSI2SK')} >= ${oldestUnexpired(clock, TTL_SECONDS.registration)}`
 
   return {
     /** A domain may have any number of pending registrations: being first proves nothing. */
@@ -94,14 +97,18 @@ export function createRegistrationStore({ db, clock }: StoreDeps) {
     listPending({ limit = DEFAULT_PAGE_SIZE, after }: PageRequest = {}): Promise<
       Page<PendingRegistration>
     > {
-      const oldest = oldestUnexpired(clock, TTL_SECONDS.registration)
       return pending.query({
         index: 'GSI2',
-        key: expr`${pending.attr('GSI2PK')} = ${PENDING_REGISTRATIONS} AND ${pending.attr('GSI2SK')} >= ${oldest}`,
+        key: isListed(),
         newestFirst: true,
         limit,
         after,
       })
+    },
+
+    /** How many there are, up to `max`. */
+    countPending(max: number): Promise<Counted> {
+      return countItems(db, isListed(), max)
     },
 
     /** False if the registration is no longer pending. */

@@ -8,33 +8,26 @@ import type { AuditedStores } from '../audited-stores.ts'
 import { formBridgeError } from '../errors.ts'
 import { PluginParams, VersionParams } from '../params.ts'
 import type { Permissions } from '../permissions.ts'
-import { MAX_PACKAGE_BYTES, type Release } from './item.ts'
+import { MAX_PACKAGE_BYTES, type ReleaseName } from './item.ts'
+import type { VersionCache } from './latest.ts'
 import type { ReleaseService } from './service.ts'
 import type { ReleaseStore } from './store.ts'
-
-const ReleaseView = z
-  .object({
-    slug: z.string(),
-    version: z.string(),
-    status: z.string(),
-    sha256: z.string(),
-    signature: z.string(),
-    file_size: z.int(),
-    published_at: z.string().nullable(),
-  })
-  .openapi('FormBridgeRelease')
-
-function toReleaseView(release: Release): z.infer<typeof ReleaseView> {
-  return ReleaseView.parse({ ...release, published_at: release.published_at ?? null })
-}
+import { ReleaseView, toReleaseView } from './view.ts'
 
 export function releaseRoutes(deps: {
   permit: Permissions
-  releases: Pick<ReleaseStore, 'list'>
+  releases: Pick<ReleaseStore, 'list' | 'get'>
+  versionCache: VersionCache
   releaseService: ReleaseService
   auditedStores: AuditedStores
 }): OpenAPIHono<AppEnv> {
-  const { permit, releases, releaseService, auditedStores } = deps
+  const { permit, releases, versionCache, releaseService, auditedStores } = deps
+
+  /** The index may lag, so what it finds is compared with the table. */
+  async function isCached({ slug, version }: ReleaseName): Promise<boolean> {
+    const found = await versionCache.find(version)
+    return found?.slug === slug && (await versionCache.latest(slug))?.version === version
+  }
 
   const list = createRoute({
     ...permit.operator.viewer,
@@ -45,6 +38,25 @@ export function releaseRoutes(deps: {
     responses: {
       200: jsonResponse(z.object({ items: z.array(ReleaseView) }), 'All releases'),
       ...operatorErrors,
+    },
+  })
+  const get = createRoute({
+    ...permit.operator.viewer,
+    method: 'get',
+    path: '/v1/plugins/{slug}/versions/{version}',
+    summary: 'Get a release, and whether it is the cached newest one',
+    request: { params: VersionParams },
+    responses: {
+      200: jsonResponse(
+        ReleaseView.extend({
+          is_cached: z
+            .boolean()
+            .openapi({ description: 'Sites were offered it in the last two hours' }),
+        }),
+        'The release',
+      ),
+      ...operatorErrors,
+      ...errorResponses(formBridgeError, 'version_not_found'),
     },
   })
   const publish = createRoute({
@@ -92,6 +104,12 @@ export function releaseRoutes(deps: {
     .openapi(list, async (c) => {
       const found = await releases.list(c.req.valid('param').slug)
       return c.json({ items: found.map(toReleaseView) }, 200)
+    })
+    .openapi(get, async (c) => {
+      const name = c.req.valid('param')
+      const release = await releases.get(name)
+      if (!release) throw formBridgeError('version_not_found')
+      return c.json({ ...toReleaseView(release), is_cached: await isCached(name) }, 200)
     })
     .openapi(publish, async (c) => {
       const zip = new Uint8Array(await c.req.arrayBuffer())

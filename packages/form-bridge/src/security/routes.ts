@@ -11,24 +11,9 @@ import { PageQuery } from '../params.ts'
 import type { Permissions } from '../permissions.ts'
 import type { AbuseStore } from './abuse-store.ts'
 import type { SecurityEventStore } from './event-store.ts'
-import { AbusePatternType, AbuseSeverity, SecurityEventType } from './item.ts'
+import { AbusePatternType, SecurityEventType } from './item.ts'
+import { AbuseView, EventView } from './view.ts'
 
-const EventView = z.object({
-  event_type: SecurityEventType,
-  site_id: z.string(),
-  domain: z.string().optional(),
-  client_ip: z.string().openapi({ description: 'A keyed hash, the same for the same network' }),
-  user_agent: z.string(),
-  details: z.record(z.string(), z.unknown()),
-  timestamp: z.string(),
-})
-const AbuseView = z.object({
-  pattern_type: AbusePatternType,
-  identifier: z.string(),
-  severity: AbuseSeverity,
-  details: z.record(z.string(), z.unknown()),
-  detected_at: z.string(),
-})
 const EventQuery = PageQuery.extend({
   type: SecurityEventType.default('auth_failure'),
   site_id: SiteId.optional().openapi({

@@ -117,6 +117,22 @@ export function domainOwnerKey(domain: string) {
   return { PK: `SITE#${domain}`, SK: 'OWNER' } as const
 }
 
+/** An admin allows a site without its secret to move to the domain, once the domain is proved. */
+export const ApprovedMoveItem = z.object({
+  PK: key('SITE#'),
+  SK: z.literal('MOVE'),
+  domain: Domain,
+  site_id: SiteId,
+  created_at: IsoTime,
+  expires_at: IsoTime,
+  ttl: EpochSecond,
+})
+export type ApprovedMove = z.infer<typeof ApprovedMoveItem>
+
+export function approvedMoveKey(domain: string) {
+  return { PK: `SITE#${domain}`, SK: 'MOVE' } as const
+}
+
 /** Finds a site by the hash of its API key. The key itself is not stored. */
 export const ApiKeyItem = z.object({
   PK: z.string().regex(/^API#[0-9a-f]{64}$/),
@@ -136,6 +152,10 @@ export type ApiKey = z.infer<typeof ApiKeyItem>
 
 export function apiKeyKey(api_key_hash: string) {
   return { PK: `API#${api_key_hash}`, SK: 'LOOKUP' } as const
+}
+
+export function apiKeyHash({ PK }: Pick<ApiKey, 'PK'>): string {
+  return PK.slice('API#'.length)
 }
 
 /** A nonce that a site has used. */

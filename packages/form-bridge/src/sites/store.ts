@@ -1,11 +1,13 @@
 /** Sites after the exchange: read, list, change their status. */
+import type { TransactWriteItem } from '@strongroom/kit/db'
 import { conditionHeld } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
-import { contains, expr, oneOf } from '@strongroom/kit/expression'
+import { expr, oneOf } from '@strongroom/kit/expression'
 import type { Page, PageRequest } from '@strongroom/kit/paging'
 import { CONFLICT, retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transactParts } from '@strongroom/kit/transact'
 import { createMemberships } from '../agencies/membership.ts'
+import { type Counted, countItems } from '../count-items.ts'
 import { checkValues, DEFAULT_PAGE_SIZE, formBridgeTable, type StoreDeps } from '../tables.ts'
 import { isoNow, isUnexpired } from '../time.ts'
 import {
@@ -62,19 +64,25 @@ export function createSiteStore({ db, clock }: StoreDeps) {
       return items[0]
     },
 
-    /** Newest first; `search` is part of a domain. */
+    /** Newest first; from the one `before` this sort key on. Reads GSI2: eventually consistent. */
     list(
       status: SiteStatus,
-      { limit = DEFAULT_PAGE_SIZE, after, search }: PageRequest & { search?: string } = {},
+      { limit = DEFAULT_PAGE_SIZE, after, before }: PageRequest & { before?: string } = {},
     ): Promise<Page<SiteSummary>> {
+      const inStatus = expr`${summaries.attr('GSI2PK')} = ${siteStatusKeys(status).GSI2PK}`
       return summaries.query({
         index: 'GSI2',
-        key: expr`${summaries.attr('GSI2PK')} = ${siteStatusKeys(status).GSI2PK}`,
-        ...(search && { filter: contains(summaries.attr('domain'), search) }),
+        key: before ? expr`${inStatus} AND ${summaries.attr('GSI2SK')} < ${before}` : inStatus,
         newestFirst: true,
         limit,
         after,
       })
+    },
+
+    /** How many there are, up to `max`. Reads GSI2: eventually consistent. */
+    count(status: SiteStatus, max: number): Promise<Counted> {
+      const { GSI2PK } = siteStatusKeys(status)
+      return countItems(db, expr`${summaries.attr('GSI2PK')} = ${GSI2PK}`, max)
     },
 
     /** Reads GSI1: eventually consistent. */
@@ -104,20 +112,28 @@ export function createSiteStore({ db, clock }: StoreDeps) {
       )
     },
 
-    /** Sets the encrypted destination, or removes it; false if there is no such site. */
-    setDestination(name: SiteName, encrypted: string | undefined): Promise<boolean> {
+    /**
+     * Sets the encrypted destination, or removes it; false if there is no such site, or the
+     * `permission` refuses it.
+     */
+    async setDestination(
+      name: SiteName,
+      encrypted: string | undefined,
+      permission?: TransactWriteItem,
+    ): Promise<boolean> {
       const update = encrypted
         ? expr`SET ${attr('destination')} = ${encrypted}`
         : expr`REMOVE ${attr('destination')}`
-      return conditionHeld(sites.update(siteKey(name), update, exists))
+      const site = sites.part.update(siteKey(name), update, exists)
+      return (await transactParts(db, { site, ...(permission && { permission }) })).kind === 'done'
     },
 
-    /** False if the site did not need a confirmation. */
-    confirm(name: SiteName): Promise<boolean> {
+    /** False if the site did not need a confirmation, or the `permission` refuses it. */
+    async confirm(name: SiteName, permission?: TransactWriteItem): Promise<boolean> {
       const since = attr('unconfirmed_since')
-      return conditionHeld(
-        sites.update(siteKey(name), expr`REMOVE ${since}`, expr`attribute_exists(${since})`),
-      )
+      const isNeeded = expr`attribute_exists(${since})`
+      const site = sites.part.update(siteKey(name), expr`REMOVE ${since}`, isNeeded)
+      return (await transactParts(db, { site, ...(permission && { permission }) })).kind === 'done'
     },
 
     /** Without telemetry the stored one is deleted, because consent was withdrawn. */

@@ -6,9 +6,11 @@ import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/ope
 import { withMiddleware } from '@strongroom/kit/http/permissions'
 import { formBridgeError } from '../errors.ts'
 import { type Permissions, signedRequestErrors } from '../permissions.ts'
-import type { SubmissionService } from './service.ts'
+import { MAX_FILES_BYTES, SubmissionFiles } from './files.ts'
+import { MAX_FIELDS_BYTES, type SubmissionService } from './service.ts'
 
-const MAX_BODY_BYTES = 1024 * 1024
+/** Everything but files may have {@link MAX_FIELDS_BYTES}; files have a third more in base64. */
+const MAX_BODY_BYTES = MAX_FIELDS_BYTES + MAX_FILES_BYTES * 1.5
 
 const SubmissionBody = z
   .strictObject({
@@ -21,6 +23,7 @@ const SubmissionBody = z
     page_url: z.string().max(2000).optional(),
     submitted_at: z.iso.datetime(),
     fields: z.record(z.string(), z.unknown()).openapi({ example: { message: 'Hello' } }),
+    files: SubmissionFiles.optional(),
   })
   .openapi('FormBridgeSubmission')
 

@@ -13,6 +13,7 @@ import { formBridgeError } from '../errors.ts'
 import type { Site } from '../sites/item.ts'
 import { isoNow } from '../time.ts'
 import { webhookHeaders } from './destination.ts'
+import type { SubmissionFiles } from './files.ts'
 
 export interface Submission {
   submission_id: string
@@ -21,6 +22,7 @@ export interface Submission {
   page_url?: string | undefined
   submitted_at: string
   fields: Record<string, unknown>
+  files?: SubmissionFiles | undefined
 }
 
 /**
@@ -28,6 +30,9 @@ export interface Submission {
  * without a limit, what `JSON.stringify` accepts would depend on the version of Node.
  */
 export const MAX_SUBMISSION_DEPTH = 100
+
+/** Of a submission without its files. */
+export const MAX_FIELDS_BYTES = 1024 * 1024
 
 const RETRY_AFTER = { 'retry-after': '60' }
 
@@ -55,6 +60,7 @@ export function createSubmissionService(deps: {
     async deliver(site: Site, submission: Submission): Promise<void> {
       const { url, secret } = await requireDestination(site)
       requireShallow(submission)
+      requireSmallFields(submission)
       const { site_id, domain, environment = 'production' } = site
       const id = `${site_id}.${submission.submission_id}`
       const body = JSON.stringify({
@@ -91,4 +97,11 @@ function requireShallow({ fields }: Submission): void {
   if (!isDeeperThan(fields, MAX_SUBMISSION_DEPTH)) return
   const message = `Must not nest more than ${MAX_SUBMISSION_DEPTH} levels deep`
   throw requestError('invalid', { details: [{ path: 'body.fields', message }] })
+}
+
+/** The body may be larger because of files only. */
+function requireSmallFields(submission: Submission): void {
+  const text = JSON.stringify({ ...submission, files: undefined })
+  if (Buffer.byteLength(text) <= MAX_FIELDS_BYTES) return
+  throw requestError('too_large', { data: { maxBytes: MAX_FIELDS_BYTES } })
 }

@@ -8,14 +8,16 @@ import { operatorErrors } from '@strongroom/kit/http/permissions'
 import type { Context } from 'hono'
 import type { SiteAuthorization } from '../authentication/service.ts'
 import { formBridgeError } from '../errors.ts'
-import { IsoDate, Version } from '../formats.ts'
-import { PageQuery, PluginParams, PluginVersion, VersionParams } from '../params.ts'
+import { IsoDate, IsoTime, Version } from '../formats.ts'
+import { PageQuery, PluginParams, PluginVersion, SiteParams, VersionParams } from '../params.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Release } from '../releases/item.ts'
 import type { ReleaseStore } from '../releases/store.ts'
+import type { SiteAdmin } from '../sites/service.ts'
 import { isoDate } from '../time.ts'
 import type { UpdateService } from './service.ts'
 import type { UpdateCheckStore } from './store.ts'
+import { AdoptionDaysView } from './view.ts'
 
 const Texts = z.record(z.string(), z.string())
 
@@ -177,13 +179,26 @@ const InstalledView = z.object({
   checked_at: z.string(),
 })
 
+const UpdateCheckView = z.object({
+  current_version: z.string(),
+  latest_version: z.string(),
+  update_available: z.boolean(),
+  checked_at: z.string(),
+})
+
+const MAX_ADOPTION_DAYS = 90
+/** A site reports its version itself, so one day may have as many versions as there are sites. */
+const MAX_VERSIONS_PER_DAY = 200
+const DAY_MS = 86_400_000
+
 export function adoptionRoutes(deps: {
   permit: Permissions
+  siteAdmin: Pick<SiteAdmin, 'requireSite'>
   pager: Pager
   clock: Clock
   updateChecks: UpdateCheckStore
 }): OpenAPIHono<AppEnv> {
-  const { permit, pager, clock, updateChecks } = deps
+  const { permit, siteAdmin, pager, clock, updateChecks } = deps
 
   const getAdoption = createRoute({
     ...permit.operator.viewer,
@@ -197,6 +212,35 @@ export function adoptionRoutes(deps: {
         'The number of sites that checked that day, by installed version',
       ),
       ...operatorErrors,
+    },
+  })
+  const getAdoptionByDay = createRoute({
+    ...permit.operator.viewer,
+    method: 'get',
+    path: '/v1/adoption/days',
+    summary: 'Get the number of sites by version on each of the last days, oldest first',
+    description: `Up to ${MAX_VERSIONS_PER_DAY} versions of each day. Days are in UTC; today is not over.`,
+    request: {
+      query: z.object({
+        days: z.coerce.number().int().min(1).max(MAX_ADOPTION_DAYS).default(30),
+      }),
+    },
+    responses: { 200: jsonResponse(AdoptionDaysView, 'The days'), ...operatorErrors },
+  })
+  const listChecks = createRoute({
+    ...permit.operator.viewer,
+    method: 'get',
+    path: '/v1/sites/{site_id}/update-checks',
+    summary: 'List the update checks of a site, newest first',
+    request: {
+      params: SiteParams,
+      query: PageQuery.extend({ from: IsoTime.optional(), to: IsoTime.optional() }),
+    },
+    responses: {
+      200: jsonResponse(pageOf(UpdateCheckView), 'A page of update checks'),
+      ...operatorErrors,
+      ...errorResponses(cursorError, 'invalid_cursor'),
+      ...errorResponses(formBridgeError, 'site_not_found'),
     },
   })
   const listSites = createRoute({
@@ -216,6 +260,32 @@ export function adoptionRoutes(deps: {
     .openapi(getAdoption, async (c) => {
       const { date = isoDate(clock.now()) } = c.req.valid('query')
       return c.json({ date, versions: await updateChecks.getAdoption(date) }, 200)
+    })
+    .openapi(getAdoptionByDay, async (c) => {
+      const today = clock.now()
+      const count = c.req.valid('query').days
+      const dates = Array.from({ length: count }, (_, at) =>
+        isoDate(today - (count - 1 - at) * DAY_MS),
+      )
+      const days = await Promise.all(
+        dates.map(async (date) => ({
+          date,
+          ...(await updateChecks.getAdoptionPage(date, MAX_VERSIONS_PER_DAY)),
+        })),
+      )
+      return c.json({ days }, 200)
+    })
+    .openapi(listChecks, async (c) => {
+      const { site_id } = await siteAdmin.requireSite(c.req.valid('param').site_id)
+      const { from, to, ...query } = c.req.valid('query')
+      const page = await pager(
+        ['update checks', site_id, from ?? '', to ?? ''],
+        query,
+        (request) =>
+          updateChecks.history(site_id, { ...request, ...(from && { from }), ...(to && { to }) }),
+        (check) => UpdateCheckView.parse(check),
+      )
+      return c.json(page, 200)
     })
     .openapi(listSites, async (c) => {
       const { version } = c.req.valid('param')

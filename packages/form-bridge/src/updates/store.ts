@@ -29,6 +29,12 @@ export type NewUpdateCheck = Pick<
   'site_id' | 'domain' | 'current_version' | 'latest_version' | 'update_available'
 >
 
+export interface Adoption {
+  versions: Record<string, number>
+  /** False if sites report more versions than were read. */
+  is_complete: boolean
+}
+
 export type UpdateCheckStore = ReturnType<typeof createUpdateCheckStore>
 
 export function createUpdateCheckStore({ db, clock }: StoreDeps) {
@@ -36,6 +42,18 @@ export function createUpdateCheckStore({ db, clock }: StoreDeps) {
   const siteVersions = entity(db, formBridgeTable, SiteVersionItem)
   const adoption = entity(db, formBridgeTable, AdoptionItem)
   const nextTimeKey = createTimeKeys(clock)
+
+  /** Up to `max` versions of a day. */
+  async function getAdoptionPage(date: string, max?: number): Promise<Adoption> {
+    const { items, next } = await adoption.query({
+      key: expr`${adoption.attr('PK')} = ${`ADOPTION#${date}`}`,
+      ...(max !== undefined && { limit: max }),
+    })
+    return {
+      versions: Object.fromEntries(items.map(({ SK, n }) => [SK.slice('VERSION#'.length), n])),
+      is_complete: next === undefined,
+    }
+  }
 
   return {
     /** Only the first check of a site on a day counts in the totals of the day. */
@@ -118,12 +136,11 @@ export function createUpdateCheckStore({ db, clock }: StoreDeps) {
       })
     },
 
+    getAdoptionPage,
+
     /** The number of sites by version on a day, such as `2026-11-01`. */
-    async getAdoption(date: string): Promise<Record<string, number>> {
-      const { items } = await adoption.query({
-        key: expr`${adoption.attr('PK')} = ${`ADOPTION#${date}`}`,
-      })
-      return Object.fromEntries(items.map(({ SK, n }) => [SK.slice('VERSION#'.length), n]))
+    async getAdoption(date: string): Promise<Adoption['versions']> {
+      return (await getAdoptionPage(date)).versions
     },
   }
 }

@@ -5,6 +5,7 @@ import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/ope
 import { formBridgeError } from '../errors.ts'
 import { callerSubjects, type Callers } from '../limits/caller.ts'
 import type { RateLimits } from '../limits/service.ts'
+import type { Usage } from '../limits/usage.ts'
 import { RegistrationCredentials, SiteUrl } from '../params.ts'
 import type { Permissions } from '../permissions.ts'
 import type { ProofService } from '../proofs/service.ts'
@@ -17,7 +18,7 @@ const ValidateBody = RegistrationCredentials.extend({
   validation_level: ValidationLevel.default('basic'),
 })
 
-const ValidationView = z.object({
+export const ValidationView = z.object({
   domain: z.string(),
   registration_id: z.string(),
   validation_level: z.string(),
@@ -37,11 +38,12 @@ export function validationRoutes(deps: {
   permit: Permissions
   callers: Callers
   limits: RateLimits
+  usage: Pick<Usage, 'recordAddress'>
   registrationService: RegistrationService
   proofs: Pick<ProofService, 'requireValidationBudget'>
   validationService: ValidationService
 }): OpenAPIHono<AppEnv> {
-  const { permit, callers, limits, registrationService, proofs, validationService } = deps
+  const { permit, callers, limits, usage, registrationService, proofs, validationService } = deps
 
   const validate = createRoute({
     ...permit.public,
@@ -58,6 +60,7 @@ export function validationRoutes(deps: {
   return new OpenAPIHono<AppEnv>().openapi(validate, async (c) => {
     const { site_url, validation_level, ...credentials } = c.req.valid('json')
     const caller = await callers.fromRequest(c)
+    usage.recordAddress('validation', caller)
     const address = registrationService.requireAddress(site_url)
     const registration = await registrationService.requirePending(credentials, address, caller)
     const cached = await validationService.findCached(address.domain, validation_level)

@@ -15,7 +15,7 @@ describe.each(serviceStores())('an agency on $name', (store) => {
     expect(await facts(api_key)).toMatchObject({ agency_id, current_sites: 1, max_sites: 5 })
     const { body } = await service.call('GET', '/agency/sites', { token: api_key })
     expect(body.items).toMatchObject([
-      { site_id: site.site_id, role: 'member', outside_limit: false },
+      { site_id: site.site_id, role: 'owner', outside_limit: false },
     ])
     const one = await service.call('GET', `/agency/sites/${site.site_id}`, { token: api_key })
     expect(one.body).toMatchObject({ domain: site.domain, agencies: [agency_id] })

@@ -148,9 +148,11 @@ describe.each(serviceStores())('a signed request on $name', (store) => {
     }
   })
 
-  test('larger than a megabyte is rejected before it is verified', async () => {
+  test('larger than a submission with files is rejected before it is verified', async () => {
     const site = await service.connected()
-    const response = await service.signed(site, 'POST', '/webhook', { text: 'x'.repeat(1_048_577) })
+    const secret = 'guessed'
+    const body = { text: 'x'.repeat(6_000_000) }
+    const response = await service.signed(site, 'POST', '/webhook', body, { secret })
     expect(response).toMatchObject({ status: 413, code: 'request.too_large' })
   })
 

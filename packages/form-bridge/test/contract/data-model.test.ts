@@ -133,6 +133,7 @@ describe('a deployable function', () => {
     expect(actionsOn('agency', 'API#00')).toEqual([])
     expect(actionsOn('publish', 'SITE#example.com')).toEqual([])
     expect(actionsOn('operator', 'API#00')).toEqual([])
+    expect(actionsOn('diagnosis', 'API#00')).toEqual(['GetItem'])
     expect(actionsOn('operator', 'SITE#example.com')).not.toContain('Query')
   })
 

@@ -100,8 +100,8 @@ onServiceStores('a list', (newStores) => {
   test('of sites has neither hashes nor secrets', async () => {
     const { sites, connectedSite } = newStores()
     const { site_id, domain, created_at } = await connectedSite()
-    const { items } = await sites.list('active', { search: domain })
-    expect(items).toEqual([
+    const { items } = await sites.list('active', { limit: 1_000 })
+    expect(items.filter((site) => site.site_id === site_id)).toEqual([
       {
         PK: `SITE#${domain}`,
         SK: `CREDS#${site_id}`,
@@ -122,7 +122,10 @@ onServiceStores('a list', (newStores) => {
     const early = await sitesInOrder(stores, 2, needle)
     await sitesInOrder(stores, 6)
     const late = await sitesInOrder(stores, 1, needle)
-    const pages = await pagesOf((page) => stores.sites.list('active', { ...page, search: word }), 2)
+    const pages = await pagesOf(
+      (page) => stores.siteList.page({ status: 'active', search: word }, page),
+      2,
+    )
     expect(pages.flat().map(({ domain }) => domain)).toEqual(
       [...late, ...early].map(({ domain }) => domain),
     )

@@ -20,21 +20,35 @@ describe.each(serviceStores())('publishing on $name', (store) => {
     expect(await versions()).toMatchObject([{ version: '1.0.0', sha256: response.body.sha256 }])
   })
 
+  test('shows a release, and whether it is the one that sites are offered from the cache', async () => {
+    const show = (version: string) =>
+      service.call('GET', `/plugins/form-bridge/versions/${version}`, { token: service.operator })
+    await send('1.0.1')
+    expect((await show('1.0.1')).body).toMatchObject({ status: 'published', is_cached: false })
+    await service.call('GET', '/updates/check?slug=form-bridge&current_version=1.0.0')
+    await expect.poll(async () => (await show('1.0.1')).body.is_cached).toBe(true)
+    expect((await show('1.0.0')).body).toMatchObject({ version: '1.0.0', is_cached: false })
+    await service.call('POST', '/plugins/form-bridge/1.0.1/withdraw', { token: service.operator })
+    expect((await show('1.0.1')).body).toMatchObject({ status: 'withdrawn', is_cached: false })
+    const missing = { status: 404, code: 'form-bridge.version_not_found' }
+    expect(await show('9.9.9')).toMatchObject(missing)
+  })
+
   test('rejects a package without a signature, with one of another key, or with one of another package', async () => {
-    const zip = pluginZip('1.0.1')
+    const zip = pluginZip('1.0.2')
     const attacker = createReleaseKey().privateKey
     const signatures = [
       '',
       'nonsense',
-      signatureOf(zip, '1.0.1', { key: attacker }),
-      signatureOf(zip, '1.0.2'),
-      signatureOf(zip, '1.0.1', { slug: 'other' }),
-      signatureOf(pluginZip('1.0.2'), '1.0.1'),
-      signatureOf(zip, '1.0.1').slice(0, -2),
+      signatureOf(zip, '1.0.2', { key: attacker }),
+      signatureOf(zip, '1.0.3'),
+      signatureOf(zip, '1.0.2', { slug: 'other' }),
+      signatureOf(pluginZip('1.0.3'), '1.0.2'),
+      signatureOf(zip, '1.0.2').slice(0, -2),
     ]
     for (const signature of signatures)
-      expect(await send('1.0.1', { zip, signature })).toMatchObject(unsigned)
-    const bare = await service.call('PUT', '/plugins/form-bridge/1.0.1', {
+      expect(await send('1.0.2', { zip, signature })).toMatchObject(unsigned)
+    const bare = await service.call('PUT', '/plugins/form-bridge/1.0.2', {
       token: service.operator,
       bytes: zip,
       headers: { 'content-type': 'application/zip' },
@@ -42,10 +56,10 @@ describe.each(serviceStores())('publishing on $name', (store) => {
     expect(bare.status).toBe(400)
     const tampered = Uint8Array.from(zip)
     tampered[zip.length - 1] = 1
-    const signature = signatureOf(zip, '1.0.1')
-    expect(await send('1.0.1', { zip: tampered, signature })).toMatchObject(unsigned)
+    const signature = signatureOf(zip, '1.0.2')
+    expect(await send('1.0.2', { zip: tampered, signature })).toMatchObject(unsigned)
     expect((await versions()).map((each: { version: string }) => each.version)).not.toContain(
-      '1.0.1',
+      '1.0.2',
     )
   })
 

@@ -166,7 +166,7 @@ onServiceStores('a membership without an item in the partition of the site', (ne
 
 onServiceStores('a site that an operator disables', (newStores) => {
   const siteAdminOn = (db: Db, { clock }: TestStores) =>
-    createSiteAdmin(createStores({ db, clock }))
+    createSiteAdmin({ ...createStores({ db, clock }), defaultDestination: undefined })
 
   describe.each([0, 1, 2, 3])('by a process that dies after %i writes', (writes) => {
     test('leaves its agency, immediately or when it is disabled again', async () => {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { destinationPolicy } from '../../src/settings.ts'
-import { MAX_SUBMISSION_DEPTH } from '../../src/submissions/service.ts'
+import { MAX_FILES_BYTES } from '../../src/submissions/files.ts'
+import { MAX_FIELDS_BYTES, MAX_SUBMISSION_DEPTH } from '../../src/submissions/service.ts'
 import {
   type ConnectedSite,
   newSubmission,
@@ -116,6 +117,9 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
     const site = await service.connected()
     const send = () => service.signed(site, 'POST', '/webhook', newSubmission(), {}, call)
     expect((await send()).status).toBe(200)
+    const path = `/sites/${site.site_id}`
+    const shown = await call('GET', path, { token: service.operator })
+    expect(shown.body).toMatchObject({ has_destination: false, has_default_destination: true })
     await setDestination(site, { url: own.url })
     expect((await send()).status).toBe(200)
     await service.call('DELETE', `/sites/${site.site_id}/destination`, { token: service.operator })
@@ -123,8 +127,10 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
     expect([general.received.length, own.received.length]).toEqual([2, 1])
   })
 
-  test('is refused while no destination is set', async () => {
+  test('is refused while no destination is set, and the site says so', async () => {
     const site = await service.connected()
+    const shown = await service.call('GET', `/sites/${site.site_id}`, { token: service.operator })
+    expect(shown.body).toMatchObject({ has_destination: false, has_default_destination: false })
     const response = await service.signed(site, 'POST', '/webhook', newSubmission())
     expect(response).toMatchObject({ status: 409, code: 'form-bridge.no_destination' })
   })
@@ -182,6 +188,63 @@ describe.each(serviceStores())('a form submission on $name', (store) => {
         expect(response.body.error.details).toEqual([
           { path: 'body.fields', message: 'Must not nest more than 100 levels deep' },
         ])
+        expect(received).toEqual([])
+      },
+    )
+  })
+
+  describe('with uploaded files', () => {
+    const file = (bytes: number, changes: object = {}) => ({
+      field: 'CV',
+      name: 'cv.pdf',
+      type: 'application/pdf',
+      size: bytes,
+      content: Buffer.alloc(bytes, 7).toString('base64'),
+      ...changes,
+    })
+    const submit = async (given: object) => {
+      const { url, received } = destination()
+      const site = await service.connected()
+      await setDestination(site, { url })
+      const submission = { ...newSubmission(), ...given }
+      return { response: await service.signed(site, 'POST', '/webhook', submission), received }
+    }
+
+    test('is delivered with them up to the limit, and with the names of those left out', async () => {
+      const { content: _, ...named } = file(9_000_000, { omitted: 'too_large' })
+      const files = [file(MAX_FILES_BYTES - 1), file(1), named]
+      const { response, received } = await submit({ files })
+      expect(response.status).toBe(200)
+      expect(JSON.parse(received[0]?.body ?? '').files).toEqual(files)
+    })
+
+    test.each([
+      ['that are larger together than the limit', [file(MAX_FILES_BYTES), file(1)]],
+      ['with more contents than the limit', Array.from({ length: 11 }, () => file(1))],
+      ['with more names than the limit', Array.from({ length: 21 }, () => file(1))],
+      ['with another size than declared', [file(2, { size: 1 })]],
+      ['with a content that is not base64', [file(3, { content: 'AA-_' })]],
+      ['with padding inside the content', [file(4, { content: 'AA==AAAA' })]],
+      ['without content and reason', [file(1, { content: undefined })]],
+      ['with content and reason', [file(1, { omitted: 'too_large' })]],
+      ['with an unknown reason', [file(1, { content: undefined, omitted: 'because' })]],
+      ['with a path as the name', [file(1, { name: '../cv.pdf' })]],
+      ['with a control character in the name', [file(1, { name: 'cv\n.pdf' })]],
+      ['with an unknown field', [file(1, { path: '/tmp/x' })]],
+    ])('is rejected %s', async (_, files) => {
+      const { response, received } = await submit({ files })
+      expect(response).toMatchObject({ status: 400, code: 'request.invalid' })
+      expect(response.body.error.details[0].path).toMatch(/^body\.files/)
+      expect(received).toEqual([])
+    })
+
+    test.each([undefined, [file(1)]])(
+      'is rejected if its fields alone are too large, with files %#',
+      async (files) => {
+        const fields = { text: 'x'.repeat(MAX_FIELDS_BYTES) }
+        const { response, received } = await submit({ fields, files })
+        expect(response).toMatchObject({ status: 413, code: 'request.too_large' })
+        expect(response.body.error.data).toEqual({ maxBytes: MAX_FIELDS_BYTES })
         expect(received).toEqual([])
       },
     )

@@ -15,6 +15,7 @@ import { serverTable } from '@strongroom/kit/server-table'
 import { mountService, type RunningService } from '@strongroom/kit/service'
 import type { TestStore } from '@strongroom/kit/testing/stores'
 import { type TestClock, testClock } from '@strongroom/kit/testing/test-clock'
+import { type TestTimers, testTimers } from '@strongroom/kit/testing/test-timers'
 import { secretBox, testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { formBridgeService } from '../../src/service.ts'
@@ -75,11 +76,14 @@ export interface TestService {
   db: Db
   stores: TestStores
   clock: TestClock
+  timers: TestTimers
   operator: string
   logged: string[]
   host: WordPressHost
   txt: Map<string, string[]>
   /** A second service on the same store, with other settings or another clock. */
+  /** Closes it, as at the end of the tests. */
+  close(): Promise<void>
   another(env?: Record<string, string>, clock?: TestClock): Promise<CallApi>
   register(wordpress: WordPressSite, given?: object, peer?: string): Promise<ApiResponse>
   exchange(wordpress: WordPressSite, given?: object, peer?: string): Promise<ApiResponse>
@@ -115,6 +119,7 @@ export function createTestService(store: TestStore, env: Record<string, string> 
     closeStore = close
     await createTables(db, [formBridgeTable, serverTable, operationsTable])
     const clock = testClock()
+    const ownTimers = testTimers(clock)
     const logged: string[] = []
     const txt = new Map<string, string[]>()
     const dns = {
@@ -151,7 +156,9 @@ export function createTestService(store: TestStore, env: Record<string, string> 
         config,
         secretBox,
       }
-      const service = { ...formBridgeService, start: () => startFormBridge(deps, { dns }) }
+      const timers = its === clock ? ownTimers : testTimers(its)
+      const options = { dns, startTimer: timers.start }
+      const service = { ...formBridgeService, start: () => startFormBridge(deps, options) }
       running.push(await mountService(app, service, deps))
       return app
     }
@@ -167,17 +174,21 @@ export function createTestService(store: TestStore, env: Record<string, string> 
       app,
       db,
       clock,
+      timers: ownTimers,
       logged,
       txt,
       host: await openHost(),
       stores,
       operator: await createOperators({ db, clock }).add('ops'),
       call: createCaller(app),
+      close: async () => {
+        for (const each of running.splice(0)) await each.close?.()
+      },
       another: async (settings = {}, its = clock) => createCaller(await start(settings, its)),
     })
   })
   afterAll(async () => {
-    for (const service of running) await service.close?.()
+    await opened.close()
     await opened.host.close()
     await closeStore()
   })

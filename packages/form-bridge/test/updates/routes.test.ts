@@ -164,6 +164,34 @@ describe.each(serviceStores())('updates on $name', (store) => {
     expect(response).toMatchObject({ status: 401, code: 'form-bridge.unauthorized' })
   })
 
+  test('are counted by version for each of the last days, oldest first', async () => {
+    const token = service.operator
+    const { updateChecks } = service.stores
+    const today = () => new Date(service.clock.now()).toISOString().slice(0, 10)
+    const check = async (current_version: string) => {
+      const { site_id, domain } = await service.stores.connectedSite()
+      const versions = { current_version, latest_version: '9.0.0' }
+      await updateChecks.record({ site_id, domain, ...versions, update_available: true })
+    }
+    service.clock.advance({ days: 3 })
+    for (const version of ['7.0.0', '7.0.0', '7.1.0']) await check(version)
+    const first = today()
+    service.clock.advance({ days: 1 })
+    await check('7.1.0')
+    const { body } = await service.call('GET', '/adoption/days?days=2', { token })
+    expect(body.days).toEqual([
+      { date: first, versions: { '7.0.0': 2, '7.1.0': 1 }, is_complete: true },
+      { date: today(), versions: { '7.1.0': 1 }, is_complete: true },
+    ])
+    service.clock.advance({ days: 1 })
+    for (let at = 0; at < 201; at++) await check(`8.0.${at}`)
+    const many = (await service.call('GET', '/adoption/days?days=1', { token })).body.days[0]
+    expect(Object.keys(many.versions)).toHaveLength(200)
+    expect(many.is_complete).toBe(false)
+    const tooMany = await service.call('GET', '/adoption/days?days=91', { token })
+    expect(tooMany).toMatchObject({ status: 400, code: 'request.invalid' })
+  })
+
   test('count for adoption only if they are signed, once a day for each site', async () => {
     const slug = await newPlugin('9.1.0')
     const [site, other] = [await service.connected(), await service.connected()]

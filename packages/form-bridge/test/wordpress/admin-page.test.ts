@@ -73,6 +73,37 @@ if (found) {
       expect(await findProblems()).toEqual([])
     })
 
+    test('lists forms accessibly, and a form is turned off with the keyboard alone', async () => {
+      const { site } = fixture
+      for (const plugin of ['contact-form-7', 'gravityforms', 'fluentform'])
+        await site.addFormPlugin(plugin)
+      await site.php(`test_contact_form_7( 'valid' ); test_fluentform( 'forged file' );`)
+      expect(await findProblems()).toEqual([])
+      await page.goto(site.url + PAGE, { waitUntil: 'domcontentloaded' })
+      await page.getByRole('checkbox', { name: 'Quote' }).focus()
+      await page.keyboard.press('Space')
+      const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()')
+      for (let tabs = 0; tabs < 20 && (await focused()) !== 'Save forms'; tabs++)
+        await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      await page.getByText('Forms saved.').waitFor()
+      expect(await page.getByRole('checkbox', { name: 'Quote' }).isChecked()).toBe(false)
+      expect(await page.getByRole('checkbox', { name: 'Contact' }).isChecked()).toBe(true)
+    })
+
+    test('asks before a plugin with undelivered submissions is deactivated', async () => {
+      await page.goto(`${fixture.site.url}/wp-admin/plugins.php`, { waitUntil: 'load' })
+      let question = ''
+      page.once('dialog', (dialog) => {
+        question = dialog.message()
+        void dialog.dismiss()
+      })
+      await page.locator('#deactivate-form-bridge').click()
+      expect(question).toContain('submissions have not been delivered')
+      expect(question).toContain('Deactivate it anyway?')
+      expect(page.url()).not.toContain('deactivate=true')
+    })
+
     test('is accessible and does not overflow after a failed proof', async () => {
       await fixture.site.php(
         `( new FormBridge\\SiteService( new FormBridge\\Services() ) )->delete_local_data();`,

@@ -80,7 +80,7 @@ inWordPress('a site and the service', (fixture) => {
     await site.cron('form_bridge_heartbeat')
     expect(service.proxy.requests).toContain('POST /form-bridge/v1/site/heartbeat')
     expect(await statusOf(site)).toBe('connected')
-    expect(await service.operator('GET', `/sites/${siteId}`)).not.toHaveProperty('php_version')
+    expect(await service.operator('GET', `/sites/${siteId}`)).toMatchObject({ php_version: null })
     const next = await site.php<number>(
       'return wp_next_scheduled( "form_bridge_heartbeat" ) - time();',
     )

@@ -62,6 +62,13 @@ inWordPress('plugin updates', (fixture) => {
     }
   }
 
+  test('WordPress considers the release compatible with the patch level of the site', async () => {
+    expect(await check()).toHaveProperty('response')
+    const { text } = await fixture.site.page('/wp-admin/update-core.php')
+    expect(text).toMatch(/Compatibility with WordPress [\d.]+: (?:100%|Yes) \(according/)
+    expect(text).not.toMatch(/Compatibility with WordPress [\d.]+: (?:Unknown|Not tested)/)
+  })
+
   const unchanged = { version: '1.0.0', active: true }
 
   test.each([

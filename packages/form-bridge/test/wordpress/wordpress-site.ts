@@ -137,7 +137,7 @@ export class WordPressSite {
   }
 
   /** Submits the form of a button on the settings page. */
-  async press(button: string, values: Record<string, string> = {}): Promise<void> {
+  async press(button: string, values: Record<string, string | string[]> = {}): Promise<void> {
     const { text } = await this.page('/wp-admin/options-general.php?page=form-bridge')
     const form = [...text.matchAll(/<form method="post"[^]*?<\/form>/g)].find(([html]) =>
       html.includes(`name="do" value="${button}"`),
@@ -147,8 +147,11 @@ export class WordPressSite {
     for (const [, name = '', value = ''] of form.matchAll(
       /<input type="hidden"[^>]* name="([^"]*)" value="([^"]*)"/g,
     ))
-      fields.set(name, value)
-    for (const [name, value] of Object.entries(values)) fields.set(name, value)
+      fields.append(name, value)
+    for (const [name, value] of Object.entries(values)) {
+      fields.delete(name)
+      for (const each of [value].flat()) fields.append(name, each)
+    }
     const response = await this.page('/wp-admin/admin-post.php', { method: 'POST', body: fields })
     if (response.status !== 302) throw new Error(`The button returned ${response.status}`)
   }
@@ -181,6 +184,15 @@ export class WordPressSite {
   /** Blocks anonymous REST requests, or all requests of the service. */
   async block(what: 'rest' | 'firewall' | 'nothing'): Promise<void> {
     await writeFile(join(this.#directory, 'closed'), what)
+  }
+
+  /** Installs and activates a stand-in of `form-plugins`. */
+  async addFormPlugin(name: string): Promise<void> {
+    const content = join(this.#directory, 'wp-content')
+    const source = fileURLToPath(new URL('form-plugins/', import.meta.url))
+    await cp(join(source, 'uploads.php'), join(content, 'mu-plugins/uploads.php'))
+    await cp(join(source, `${name}.php`), join(content, `plugins/${name}/${name}.php`))
+    await this.php(`return activate_plugin( '${name}/${name}.php' );`)
   }
 
   /** Signs out all users and makes encrypted options unreadable. */
