@@ -1,11 +1,11 @@
 /** The management API under `/v1`: builds its services and mounts their routes. */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import type { AuditedChange } from '@strongroom/kit/audit-log'
+import type { AuditedWrite, AuditLog } from '@strongroom/kit/audit-log'
 import type { AppEnv } from '@strongroom/kit/http/env'
-import { createInFlight } from '@strongroom/kit/in-flight'
 import type { Log } from '@strongroom/kit/log'
 import type { Operators } from '@strongroom/kit/operators'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
+import type { SecretBox } from '@strongroom/kit/secret-box'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import type { Clock } from '@strongroom/platform/clock'
 import { adminRoutes } from './accounts/admin/routes.ts'
@@ -14,14 +14,22 @@ import { apiKeyRoutes } from './accounts/api-keys/routes.ts'
 import { createApiKeyService } from './accounts/api-keys/service.ts'
 import { auditRoutes } from './accounts/audit/routes.ts'
 import { createAuthenticate } from './accounts/authentication.ts'
+import { pageRoutes } from './accounts/page-routes.ts'
 import { createProviders } from './accounts/oauth/providers.ts'
 import { signInRoutes } from './accounts/oauth/routes.ts'
 import { createSignInService } from './accounts/oauth/service.ts'
+import { secondFactorRoutes } from './accounts/second-factor/routes.ts'
+import { createSecondFactorService } from './accounts/second-factor/service.ts'
+import { secondFactorSignInRoutes } from './accounts/second-factor/sign-in-routes.ts'
 import { createAccessTokens } from './accounts/sessions/access-tokens.ts'
 import type { PasswordHasher } from './accounts/sessions/password-hasher.ts'
 import { createPasswordService } from './accounts/sessions/passwords.ts'
+import { accountSessionRoutes } from './accounts/sessions/account-routes.ts'
 import { sessionRoutes } from './accounts/sessions/routes.ts'
 import { createSessionService } from './accounts/sessions/service.ts'
+import { createSessionResponse } from './accounts/sessions/view.ts'
+import { credentialRoutes } from './accounts/users/credential-routes.ts'
+import { createCredentialService } from './accounts/users/credential-service.ts'
 import { createEmailVerification } from './accounts/users/email-verification.ts'
 import { accountRoutes } from './accounts/users/routes.ts'
 import { createAccountService } from './accounts/users/service.ts'
@@ -29,13 +37,19 @@ import { createSignUp } from './accounts/users/signup.ts'
 import type { Channels } from './alerts/channels.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { createAlertService } from './alerts/service.ts'
-import { createTestDestination } from './connections/destination-test.ts'
+import { createAccountConnections } from './connections/account-connections.ts'
+import { accountConnectionRoutes } from './connections/account-routes.ts'
+import { createDestinationTest } from './connections/destination-test.ts'
 import { createSourceDryRun } from './connections/dry-run.ts'
+import { operatorConnectionRoutes } from './connections/operator-routes.ts'
 import { connectionRoutes, connectionSecretRoutes } from './connections/routes.ts'
 import { createConnectionService } from './connections/service.ts'
 import { testRoutes } from './connections/test-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
+import { createSentBodies } from './deliveries/sent-body.ts'
 import { createDeliveryService } from './deliveries/service.ts'
+import { createAccountEvents } from './events/account-events.ts'
+import { accountEventRoutes } from './events/account-routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createEventService } from './events/service.ts'
 import type { RotatingCursors } from './http/cursors.ts'
@@ -52,23 +66,32 @@ import type { Sandbox } from './sandbox/sandbox.ts'
 import type { WorkScheduler } from './sandbox/work-scheduler.ts'
 import type { FerryhookSettings } from './settings.ts'
 import type { SealedSecrets } from './signing/sealed-secrets.ts'
+import { createSourceActivity } from './sources/activity.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { createSourceService } from './sources/service.ts'
+import { createSendTestEvent, type ReceiveEvent } from './sources/test-event.ts'
 import type { Stores } from './stores.ts'
+import type { TestDestination } from './test-requests/destination.ts'
+import { testRequestRoutes } from './test-requests/routes.ts'
+import { createTestRequestService } from './test-requests/service.ts'
+import { createFigures } from './usage/figures.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { createOverview } from './usage/overview.ts'
 import { createUsageService } from './usage/service.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
 
 export function createApi(deps: {
   stores: Stores
   /** Stores whose writes are recorded in the operators' audit log. */
-  auditedStores(change: AuditedChange): Stores
+  auditedStores(change: AuditedWrite): Stores
+  auditLog: Pick<AuditLog, 'around'>
   clock: Clock
   startTimer: StartTimer
   log: Log
   config: FerryhookSettings
   publicUrl: string
   secrets: ServerSecrets
+  secretBox: SecretBox
   operators: Operators
   cursors: RotatingCursors
   sealedSecrets: SealedSecrets
@@ -76,9 +99,11 @@ export function createApi(deps: {
   sandbox: Sandbox
   scheduler: WorkScheduler
   safeFetch: SafeFetch
+  testDestination: TestDestination
   channels: Channels
   mailer: Mailer | undefined
   localEvents: LocalEvents
+  receiveEvent: ReceiveEvent
 }) {
   const { stores, cursors, localEvents } = deps
 
@@ -86,7 +111,8 @@ export function createApi(deps: {
   const authenticate = createAuthenticate({ ...deps, tokens })
   const permit = createPermissions({ ...deps, authenticate })
   const enforceRateLimit = createEnforceRateLimit(deps)
-  const base = { ...deps, permit, enforceRateLimit }
+  const figures = createFigures(deps)
+  const base = { ...deps, permit, enforceRateLimit, figures }
 
   const signUp = createSignUp(deps)
   const sessions = createSessionService({ stores, tokens })
@@ -96,19 +122,23 @@ export function createApi(deps: {
   const sendsMail = deps.mailer !== undefined
   const providers = createProviders(deps.config)
   const signIn = createSignInService({ ...deps, signUp, providers, sendsMail })
+  const credentials = createCredentialService(deps)
+  const respond = createSessionResponse({ ...base, credentials })
+  const secondFactors = createSecondFactorService({ ...deps, passwords, sessions })
   const accounts = createAccountService({ ...deps, passwords })
-  const inFlight = createInFlight()
-  const admin = createAdminService({ ...deps, inFlight })
-  const auditedAdmin = (change: AuditedChange) =>
-    createAdminService({ ...deps, inFlight, stores: deps.auditedStores(change) })
+  const admin = createAdminService(deps)
 
   const sources = createSourceService(deps)
+  const sendTestEvent = createSendTestEvent({ ...deps, sources })
   const connections = createConnectionService({ ...deps, sources })
   const sourceDryRun = createSourceDryRun({ ...deps, sources })
-  const testDestination = createTestDestination({ ...deps, connections })
+  const destinationTest = createDestinationTest({ ...deps, connections })
+  const testRequests = createTestRequestService({ ...deps, connections })
   const alertService = createAlertService({ ...deps, sendsMail })
 
   const eventService = createEventService(deps)
+  const accountEvents = createAccountEvents(deps)
+  const accountConnections = createAccountConnections({ ...deps, accountEvents })
   const replayRunner = createReplayRunner({ ...deps, onReplayed: () => localEvents.workDue() })
   const events = { ...deps, eventService, localEvents }
   const live = createLiveService({ ...deps, authenticate })
@@ -121,25 +151,51 @@ export function createApi(deps: {
   })
   // A route that matches first wins, so the order matters.
   for (const part of [
-    sessionRoutes({ ...base, passwords, sessions, signUp, emailVerification }),
+    pageRoutes(),
+    sessionRoutes({
+      ...base,
+      respond,
+      secondFactors,
+      passwords,
+      sessions,
+      signUp,
+      emailVerification,
+    }),
+    secondFactorSignInRoutes({ ...base, respond, secondFactors }),
+    secondFactorRoutes({ permit, secondFactors }),
+    accountSessionRoutes({ permit, sessions }),
+    credentialRoutes({ permit, credentials }),
     accountRoutes({ ...base, accounts, passwords, emailVerification }),
-    sourceRoutes({ ...base, sources }),
+    sourceRoutes({ ...base, sources, activity: createSourceActivity(deps), sendTestEvent }),
     connectionRoutes({ ...base, connections }),
+    accountConnectionRoutes({ permit, accountConnections }),
     connectionSecretRoutes({ permit, connections }),
-    testRoutes({ ...base, sourceDryRun, testDestination }),
+    testRoutes({ ...base, sourceDryRun, destinationTest }),
+    testRequestRoutes({ permit, testRequests }),
     apiKeyRoutes({ permit, apiKeys: createApiKeyService(deps) }),
     auditRoutes(base),
     alertRoutes({ permit, alertService }),
-    adminRoutes({ ...base, admin, auditedAdmin }),
-    signInRoutes({ ...base, signIn, sessions }),
+    adminRoutes({ ...base, admin }),
+    operatorConnectionRoutes({ permit, admin }),
+    signInRoutes({ ...base, signIn, sessions, secondFactors, sendsMail }),
+    // Before the routes of one event, whose id would match /counts and /stream.
+    accountEventRoutes({ permit, accountEvents }),
+    liveRoutes({ permit, live }),
     eventRoutes({ ...base, eventService }),
-    deliveryRoutes({ permit, deliveryService: createDeliveryService(events) }),
+    deliveryRoutes({
+      permit,
+      deliveryService: createDeliveryService(events),
+      sentBodies: createSentBodies(events),
+    }),
     replayRoutes({
       permit,
       replays: createReplayService({ ...events, onJobStarted: () => replayRunner.wake() }),
     }),
-    usageRoutes({ permit, usageService: createUsageService(events) }),
-    liveRoutes({ permit, live }),
+    usageRoutes({
+      permit,
+      usageService: createUsageService({ ...deps, figures }),
+      getOverview: createOverview({ ...events, figures }),
+    }),
   ]) {
     routes.route('/', part)
   }

@@ -3,6 +3,7 @@ import { NoticeItem, noticeKey } from './accounts/users/notice-store.ts'
 import { TicketItem, ticketKey } from './accounts/admin/ticket-store.ts'
 import { apiKeyByHash, apiKeyById, ApiKeyItem, apiKeyKey } from './accounts/api-keys/item.ts'
 import { AuditItem, auditKey } from './accounts/audit/item.ts'
+import { SecondFactorItem, secondFactorKey } from './accounts/second-factor/item.ts'
 import { RefreshTokenItem, refreshTokenKey } from './accounts/sessions/item.ts'
 import {
   emailGuardKey,
@@ -13,7 +14,15 @@ import {
   userKey,
 } from './accounts/users/item.ts'
 import { AlertSettingsItem, alertSettingsKey } from './alerts/item.ts'
-import { connectionById, ConnectionItem, connectionKey } from './connections/item.ts'
+import {
+  CircuitItem,
+  circuitKey,
+  connectionById,
+  ConnectionItem,
+  connectionKey,
+  EndCountItem,
+  endCountKey,
+} from './connections/item.ts'
 import { AttemptItem, attemptKey, DeliveryItem, deliveryKey } from './deliveries/item.ts'
 import {
   DedupItem,
@@ -50,6 +59,14 @@ import { ReplayItem, replayKey, ReplayTaskItem, replayTaskKey } from './replays/
 import { sourceById, SourceItem, sourceKey } from './sources/item.ts'
 import type { KeyTemplate } from './storage/key-template.ts'
 import { eventsTable, mainTable } from './tables.ts'
+import {
+  TestContentItem,
+  testContentKey,
+  TestCounterItem,
+  testCounterKey,
+  TestRequestItem,
+  testRequestKey,
+} from './test-requests/item.ts'
 import { RollupItem, rollupKey, RollupWatermarkItem, rollupWatermarkKey } from './usage/item.ts'
 import { QuotaItem, quotaKey } from './usage/item.ts'
 
@@ -63,6 +80,12 @@ const entities: readonly EntityModel[] = [
   { name: 'User', table: mainTable, keys: keys(userKey, userByEmail), schema: UserItem },
   { name: 'E-mail guard', table: mainTable, keys: keys(emailGuardKey), schema: GuardItem },
   { name: 'Sign-in guard', table: mainTable, keys: keys(oauthGuardKey), schema: GuardItem },
+  {
+    name: 'Second factors of a user',
+    table: mainTable,
+    keys: keys(secondFactorKey),
+    schema: SecondFactorItem,
+  },
   {
     name: 'Alert settings',
     table: mainTable,
@@ -117,6 +140,41 @@ const entities: readonly EntityModel[] = [
     keys: keys(attemptKey),
     schema: AttemptItem,
     lifetime: 'as long as its delivery',
+  },
+  {
+    name: 'Request to the test destination',
+    table: eventsTable,
+    keys: keys(testRequestKey),
+    schema: TestRequestItem,
+    lifetime: '24 hours',
+  },
+  {
+    name: 'Content of a test request',
+    table: eventsTable,
+    keys: keys(testContentKey),
+    schema: TestContentItem,
+    lifetime: '24 hours',
+  },
+  {
+    name: 'Number of the last test request',
+    table: eventsTable,
+    keys: keys(testCounterKey),
+    schema: TestCounterItem,
+    lifetime: '48 hours from the last request',
+  },
+  {
+    name: 'Ended deliveries of a connection',
+    table: eventsTable,
+    keys: keys(endCountKey),
+    schema: EndCountItem,
+    lifetime: 'as long as its connection',
+  },
+  {
+    name: 'Open circuit breaker',
+    table: eventsTable,
+    keys: keys(circuitKey),
+    schema: CircuitItem,
+    lifetime: 'until it closes, at most 10 minutes after its next attempt',
   },
   {
     name: 'Deduplication key',
@@ -201,7 +259,8 @@ const entities: readonly EntityModel[] = [
     table: eventsTable,
     keys: keys(ticketKey),
     schema: TicketItem,
-    lifetime: '7 days for an invite, 24 hours for a password reset; deleted when used',
+    lifetime:
+      '7 days for an invite, 24 hours for a password reset or a verification, 10 minutes for a sign-in; deleted when used',
   },
   {
     name: 'Notice for a user',

@@ -9,6 +9,14 @@ export const ferryhookError = defineErrors('ferryhook', {
     'Authentication required. Sign in, or send an API key as "Authorization: Bearer fh_live_…".',
   ],
   wrong_credentials: [401, 'The e-mail address or the password is wrong'],
+  second_factor_required: [
+    401,
+    'The password is right, and a second factor is required. Continue with POST /v1/auth/second-factor within ten minutes.',
+  ],
+  sign_in_expired: [
+    401,
+    'The sign-in was finished, expired or tried too often. Start again with the first step.',
+  ],
   session_ended: [401, 'The session has ended. Sign in again.'],
   permission_required: [
     403,
@@ -37,6 +45,7 @@ export const ferryhookError = defineErrors('ferryhook', {
   ],
   email_taken: [409, 'An account with this e-mail address exists. Sign in to that account.'],
   wrong_password: [403, 'The current password is wrong'],
+  confirmation_required: [403, 'Confirm this change with your current password or a second factor'],
   mail_not_configured: [
     409,
     'This server cannot send mail. Its operator must set FERRYHOOK_SMTP_URL and FERRYHOOK_MAIL_FROM.',
@@ -45,6 +54,7 @@ export const ferryhookError = defineErrors('ferryhook', {
     502,
     'The mail server did not accept the mail. Check its log, or create an invite link instead.',
   ],
+  session_not_found: [404, 'Session not found'],
   user_not_found: [404, 'User not found'],
 
   // Sign-in through a provider
@@ -66,6 +76,10 @@ export const ferryhookError = defineErrors('ferryhook', {
   connection_not_found: [404, 'Connection not found'],
   api_key_not_found: [404, 'API key not found'],
   event_not_found: [404, 'Event not found'],
+  connection_changed: [
+    409,
+    'The connection was changed since it was read. Apply your change to the version in data.',
+  ],
   plan_limit: [
     403,
     'The limit of the plan is reached; data has the limit. Delete one, or change the plan.',
@@ -81,13 +95,20 @@ export const ferryhookError = defineErrors('ferryhook', {
   invalid_transform: [400, 'The transform cannot run. Correct the fields named in details.'],
   no_alert_webhook: [409, 'The alert settings have no webhook. Set a webhook URL first.'],
   no_secret: [409, 'The source has no signing secret. Set one first.'],
+  source_paused: [409, 'The source is paused and rejects events. Resume it first.'],
+  only_provider_signs: [
+    409,
+    'This provider signs with a private key that only it has. Send the event from the provider.',
+  ],
   too_many_secrets: [
     409,
     'Too many signing secrets are active. Wait until one expires, or rotate without an overlap.',
   ],
 
   // Deliveries and replays
+  test_request_not_found: [404, 'Test request not found'],
   delivery_not_found: [404, 'Delivery not found'],
+  attempt_not_found: [404, 'Attempt not found'],
   delivery_ended: [409, 'The delivery has finished. Replay the event to deliver it again.'],
   delivery_in_progress: [409, 'An attempt is in progress. Check the event again in a moment.'],
   delivery_not_held: [409, 'The delivery is not held, so it cannot be released'],

@@ -6,8 +6,8 @@ export const functions: readonly ServiceFunction[] = [
     name: 'ingest',
     summary: 'Receives webhooks and stores them',
     allows: [
-      // The source by its id, and its owner for the plan.
-      { table: mainTable, actions: ['GetItem', 'Query'], indexes: ['GSI3'] },
+      // The source by its id, its owner for the plan, and whether the webhook for alerts failed.
+      { table: mainTable, actions: ['GetItem', 'Query', 'UpdateItem'], indexes: ['GSI3'] },
       // Query for overdue work, which every process extends, even one that does not deliver.
       { table: eventsTable, actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
     ],
@@ -18,12 +18,14 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       {
         table: mainTable,
-        actions: ['GetItem', 'Query', 'UpdateItem', 'ConditionCheckItem'],
+        // Deletes what is left of deleted accounts.
+        actions: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
         indexes: ['GSI3'],
       },
       {
         table: eventsTable,
         actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+        indexes: ['GSI1'],
       },
     ],
   },

@@ -15,6 +15,7 @@ export const ferryhookService: Service<FerryhookNeeds> = {
   title: 'Ferryhook',
   summary: 'Receive webhooks, verify, filter, transform and deliver them, and lose none',
   mount: '/ferryhook',
+  hasPage: true,
   tables,
   errors: ferryhookError,
   settings: ferryhookSettings,

@@ -1,5 +1,5 @@
 /** Composes the service: stores, routes and background loops. */
-import { type AuditedChange, createAuditLog } from '@strongroom/kit/audit-log'
+import { type AuditedWrite, createAuditLog } from '@strongroom/kit/audit-log'
 import { createOperators } from '@strongroom/kit/operators'
 import { createSafeFetch } from '@strongroom/kit/safe-fetch'
 import type { RunningService, RunningWorker, ServiceDeps } from '@strongroom/kit/service'
@@ -21,10 +21,15 @@ import { createSandbox } from './sandbox/sandbox.ts'
 import { createWorkScheduler } from './sandbox/work-scheduler.ts'
 import type { FerryhookNeeds } from './service.ts'
 import { createSealedSecrets } from './signing/sealed-secrets.ts'
+import { createFerryhookStatus } from './status.ts'
 import { createStores } from './stores.ts'
+import { createTestDestination } from './test-requests/destination.ts'
 import { createPayPalCertificates } from './verification/paypal-certificates.ts'
 import { startTimer as systemTimer, type StartTimer } from '@strongroom/platform/timers'
 import { createWorker } from './worker/worker.ts'
+
+const LOCAL_NOTICE =
+  'delivers to http:// on this machine, except to itself, because only this machine reaches it; PUBLIC_URL ends that'
 
 export interface StartOptions {
   /** Tests use a cheaper one. */
@@ -56,26 +61,29 @@ export async function startFerryhook(
   const operators = createOperators(deps)
   const auditLog = createAuditLog(deps)
   const { cursors } = delivery
-  const auditedStores = (change: AuditedChange) =>
+  const auditedStores = (change: AuditedWrite) =>
     createStores({ ...deps, cursors, db: auditLog.audited(change) })
   const api = createApi({
     ...deps,
     ...delivery,
     auditedStores,
+    auditLog,
     operators,
     passwordHasher,
     localEvents,
+    receiveEvent: (request) => ingest.receive(request),
   })
   const ingest = createIngest({
     ...deps,
     stores,
     limits: eventLimits(deps.config),
     isCredentialHeader,
+    scheduler: delivery.scheduler,
     payPalCertificates: createPayPalCertificates({ ...deps, fetch: (url) => safeFetch(url) }),
     alerts: delivery.notifier,
-    onStored(sourceId) {
-      if (delivers) worker.wake(sourceId)
-      api.live.notify(sourceId)
+    onStored(event) {
+      if (delivers) worker.wake(event)
+      api.live.notify(event.sourceId)
     },
   })
   if (delivers) {
@@ -86,6 +94,8 @@ export async function startFerryhook(
   return {
     routes: api.routes,
     ...ingestRoutes(ingest),
+    notice: destinationPolicy(deps.config, deps).allowLoopback ? LOCAL_NOTICE : undefined,
+    status: createFerryhookStatus({ ...deps, stores }),
     endStreams: api.live.stop,
     async close() {
       await ingest.flush()
@@ -125,7 +135,8 @@ async function startDelivery(
   const sealedSecrets = createSealedSecrets(deps.secretBox)
   const sandbox = createSandbox(deps)
   const scheduler = createWorkScheduler()
-  const safeFetch = createSafeFetch(destinationPolicy(deps.config, deps.ownAddresses))
+  const testDestination = createTestDestination({ stores, sealedSecrets })
+  const safeFetch = createSafeFetch(destinationPolicy(deps.config, deps))
   const channels = createChannels({ ...deps, stores, sealedSecrets, safeFetch, mailer })
   const notifier = createAlertNotifier({ ...deps, stores, channels, startTimer })
   const isCredentialHeader = createCredentialRule(deps.config.FERRYHOOK_EXEMPT_HEADERS)
@@ -133,6 +144,7 @@ async function startDelivery(
     ...deps,
     stores,
     fetcher: safeFetch,
+    testDestination,
     sandbox,
     isCredentialHeader,
     scheduler,
@@ -148,6 +160,7 @@ async function startDelivery(
     sandbox,
     scheduler,
     safeFetch,
+    testDestination,
     mailer,
     channels,
     notifier,
@@ -157,7 +170,7 @@ async function startDelivery(
     async close() {
       await Promise.all([retentionLoop.close(), worker.close()])
       await notifier.close()
-      await Promise.all([sandbox.close(), safeFetch.close()])
+      await Promise.all([sandbox.close(), scheduler.close(), safeFetch.close()])
       mailer?.close()
     },
   }

@@ -7,19 +7,21 @@ import { createAlertSettingsStore } from './alerts/store.ts'
 import { createApiKeyStore } from './accounts/api-keys/store.ts'
 import { createAttemptStore } from './deliveries/attempt-store.ts'
 import { createAuditStore } from './accounts/audit/store.ts'
+import { createConnectionActivityStore } from './connections/activity-store.ts'
 import { createConnectionHealthStore } from './connections/health-store.ts'
 import { createConnectionStore } from './connections/store.ts'
+import { createFailingConnections } from './connections/failing-connections.ts'
 import { createDeliveryStore } from './deliveries/store.ts'
 import { createDeliveryActions } from './deliveries/actions.ts'
 import { createTransitions } from './deliveries/transition.ts'
 import { createShards } from './queue/shards.ts'
 import { createTaskQueue } from './queue/store.ts'
-import { createEventInsert } from './events/event-insert.ts'
-import { createEventUpdate } from './events/event-update.ts'
 import { createEventCounter } from './usage/event-counts.ts'
+import { createMergedListing } from './events/merged-listing.ts'
 import { createEventStore } from './events/store.ts'
 import { createRetention } from './deliveries/retention.ts'
 import { createRateLimitStore } from './http/rate-limits.ts'
+import { createSecondFactorStore } from './accounts/second-factor/store.ts'
 import { createSessionStore } from './accounts/sessions/store.ts'
 import { createReplayStore } from './replays/store.ts'
 import { createRouting } from './deliveries/routing.ts'
@@ -27,8 +29,10 @@ import { createSettlement } from './deliveries/settlement.ts'
 import { createSourceStore } from './sources/store.ts'
 import { createStatisticsStore } from './usage/statistics-store.ts'
 import { createIngestCounterStore } from './ingest/counter-store.ts'
+import { createTestRequestStore } from './test-requests/store.ts'
 import { createTicketStore } from './accounts/admin/ticket-store.ts'
 import { createMetering } from './usage/metering.ts'
+import { createCredentialStore } from './accounts/users/credential-store.ts'
 import { createNoticeStore } from './accounts/users/notice-store.ts'
 import { createUserListing } from './accounts/users/listing.ts'
 import { createUserStore } from './accounts/users/store.ts'
@@ -53,16 +57,15 @@ export interface PaginatedResult<T> {
 export function createStores(deps: StoreDeps) {
   const shards = createShards(deps)
   const queue = createTaskQueue({ ...deps, shards })
-  const eventUpdate = createEventUpdate(deps)
   const attempts = createAttemptStore(deps)
-  const transitions = createTransitions({ ...deps, eventUpdate, attempts })
-  const eventInsert = createEventInsert({ ...deps, queue })
-  const events = createEventStore({ ...deps, eventInsert, eventUpdate })
-  const deliveries = createDeliveryStore({ ...deps, queue, eventUpdate, events, attempts })
+  const events = createEventStore({ ...deps, queue })
+  const activity = createConnectionActivityStore(deps)
+  const transitions = createTransitions({ ...deps, events, attempts, activity })
+  const deliveries = createDeliveryStore({ ...deps, queue, events, attempts })
   const audit = createAuditStore(deps)
   const logged = { ...deps, audit }
-  const connections = createConnectionStore({ ...logged, tasks: queue })
-  const parts = { ...deps, queue, eventUpdate, transitions }
+  const connections = createConnectionStore({ ...logged, tasks: queue, activity })
+  const parts = { ...deps, queue, events, transitions }
   const parking = createParking({ ...parts, connections })
   const eventCounts = createEventCounter(deps)
   const statistics = createStatisticsStore({ ...deps, queue, eventCounts })
@@ -71,17 +74,22 @@ export function createStores(deps: StoreDeps) {
   const alertSettings = createAlertSettingsStore(logged)
   const apiKeys = createApiKeyStore(logged)
   const sessions = createSessionStore(logged)
-  const owned = { users, sources, alertSettings, apiKeys, sessions }
+  const secondFactors = createSecondFactorStore(logged)
+  const owned = { users, sources, alertSettings, apiKeys, sessions, secondFactors }
   return {
     ...owned,
     accountPurge: createAccountPurge({ ...deps, ...owned, shards }),
     userListing: createUserListing(deps),
     notices: createNoticeStore(deps),
+    credentials: createCredentialStore(logged),
     connections,
-    connectionHealth: createConnectionHealthStore(deps),
+    connectionActivity: activity,
+    failingConnections: createFailingConnections(deps),
+    connectionHealth: createConnectionHealthStore({ ...deps, activity }),
     events,
     attempts,
     deliveries,
+    mergeEvents: createMergedListing(deps),
     shards,
     queue,
     routing: createRouting({ ...parts, deliveries }),
@@ -92,10 +100,11 @@ export function createStores(deps: StoreDeps) {
     deliveryActions: createDeliveryActions({ ...parts, parking, audit }),
     replays: createReplayStore(logged),
     audit,
-    metering: createMetering({ ...deps, queue, statistics }),
+    metering: createMetering({ ...deps, users, queue, statistics }),
     eventCounts,
     statistics,
     ingestCounters: createIngestCounterStore(deps),
+    testRequests: createTestRequestStore(deps),
     tickets: createTicketStore(logged),
     rateLimits: createRateLimitStore(deps),
   }

@@ -12,7 +12,7 @@ const about = {
   connectionName: 'Billing',
 }
 const alerts: Alert[] = [
-  { kind: 'delivery.failed', ...about, eventId: 'evt_1', reason: 'exhausted' },
+  { kind: 'delivery.failed', ...about, eventId: 'evt_1', eventType: 'sale', reason: 'exhausted' },
   { kind: 'connection.warning', ...about, failingSince: '2026-01-01', failedAttempts: 3 },
   { kind: 'connection.paused', ...about, reason: 'failing' },
   { kind: 'limit.reached', userId: 'usr_1', sourceId: 'src_1', limit: 'free minute' },
@@ -21,17 +21,20 @@ const alerts: Alert[] = [
 describe('the body of an alert', () => {
   test('has these fields for each kind, and no other', () => {
     const bodies = alerts.map((alert) => {
-      const body = toWebhookBody(toAlertMessage(alert, { at: Date.UTC(2026, 0, 1), count: 2 }))
+      const body = toWebhookBody(
+        toAlertMessage(alert, { at: Date.UTC(2026, 0, 1), count: 2, sourceName: 'Shop' }),
+      )
       return JSON.parse(body) as object
     })
     const timestamp = '2026-01-01T00:00:00.000Z'
-    const place = { sourceId: 'src_1', connectionId: 'conn_1' }
+    const source = { sourceId: 'src_1', sourceName: 'Shop' }
+    const place = { ...source, connectionId: 'conn_1', connectionName: 'Billing' }
     const common = { count: 2, summary: expect.any(String) }
     expect(bodies).toEqual([
       {
         type: 'ferryhook.delivery.failed',
         timestamp,
-        data: { ...place, eventId: 'evt_1', reason: 'exhausted', ...common },
+        data: { ...place, eventId: 'evt_1', eventType: 'sale', reason: 'exhausted', ...common },
       },
       {
         type: 'ferryhook.connection.warning',
@@ -46,7 +49,7 @@ describe('the body of an alert', () => {
       {
         type: 'ferryhook.limit.reached',
         timestamp,
-        data: { sourceId: 'src_1', limit: 'free minute', ...common },
+        data: { ...source, limit: 'free minute', ...common },
       },
     ])
   })

@@ -63,11 +63,8 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       await api.apiKeys.updateLastUsed(apiKey.keyId)
       await api.apiKeys.delete(apiKey.keyId, userId)
       const connection = await api.connections.update(connectionId, { status: 'active' })
-      const session = await api.sessions.create({
-        userId,
-        familyKey: 'k'.repeat(43),
-        tokenHash: '0'.repeat(64),
-      })
+      const signIn = { familyKey: 'k'.repeat(43), tokenHash: '0'.repeat(64) }
+      const session = await api.sessions.create({ ...signIn, userId })
       await api.sessions.revoke(userId, session.familyId)
       await api.audit.add({ userId, actor: userId, action: 'account.exported' })
 
@@ -84,6 +81,12 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
         }),
       )
       await ingest.retention.extendOverdue()
+      // Ingest sends alerts about limits.
+      const choice = { kinds: ['limit.reached' as const], email: true }
+      await api.alertSettings.put(userId, choice, { expected: null })
+      const alerts = required(await ingest.alertSettings.get(userId))
+      await ingest.alertSettings.recordResult(alerts, 'status 500')
+      await ingest.rateLimits.take('mail', userId)
 
       await worker.connections.listBySource(sourceId)
       await worker.connections.getById(connectionId)
@@ -100,6 +103,7 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       const task = await taskOf()
       const leased = required(await worker.queue.claim(task, bench.clock.now() + 25_000))
       await worker.parking.park(leased, connection, { reason: 'limit', wakeAt: bench.clock.now() })
+      bench.clock.advance({ seconds: 5 })
       const shard = await worker.shards.shardFor(connectionId)
       const { tasks } = await worker.queue.listDue(shard)
       for (const wake of tasks) {
@@ -113,8 +117,9 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
         attempt: clockResult,
         reason: 'exhausted',
       })
-      const outcomes = { delivered: 0, failed: 1, succeeded: false, failedAttempts: 1 }
-      await worker.connectionHealth.add(connection, outcomes)
+      await worker.connectionHealth.add(connection, { succeeded: false, failedAttempts: 1 })
+      // For a replay job.
+      await worker.events.getById(event.eventId)
       await worker.metering.plan(source)
       await worker.metering.advance(source, { until: bench.clock.now() + 1, events: 1 })
 
@@ -122,7 +127,11 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       await api.events.listBySource(sourceId)
       await api.deliveries.replay(event.eventId, connectionId)
       await api.sources.delete(sourceId, userId)
-      await api.users.delete(userId)
+      // A worker resumes a purge whose process stopped.
+      await api.apiKeys.create(userId, { name: 'CI', permissions: 'read' })
+      await api.sessions.create({ ...signIn, userId })
+      const purge = await api.accountPurge.begin(user)
+      expect(await worker.accountPurge.finish(purge)).toEqual([sourceId])
 
       for (const { name, allows } of dataModel.functions) {
         const allowed = allows.flatMap(({ table, actions, indexes = [] }) => [

@@ -2,18 +2,27 @@
 import { newId } from '@strongroom/kit/ids'
 import type { Connection } from '../connections/item.ts'
 
-/** The properties are sent in the webhook, except the name, which is only for the summary. */
+/** The properties are sent in the webhook. */
 type AboutConnection = Pick<Connection, 'userId' | 'sourceId' | 'connectionId'> & {
   connectionName: string
 }
 
 export type Alert =
   /** A delivery failed permanently. Further ones are grouped into one message. */
-  | (AboutConnection & { kind: 'delivery.failed'; eventId: string; reason: string })
+  | (AboutConnection & {
+      kind: 'delivery.failed'
+      eventId: string
+      eventType?: string | undefined
+      reason: string
+    })
   /** The connection has been failing for a while and will be paused if it does not recover. */
   | (AboutConnection & { kind: 'connection.warning'; failingSince: string; failedAttempts: number })
   /** The server paused the connection; its events are held. */
   | (AboutConnection & { kind: 'connection.paused'; reason: string })
+  /** Too many attempts in a row failed; further ones wait. */
+  | (AboutConnection & { kind: 'connection.circuit_opened'; nextAttemptAt: string })
+  /** The destination responds again. */
+  | (AboutConnection & { kind: 'connection.circuit_closed' })
   /** A limit of the plan was reached: `free minute`, `pro month`. */
   | { kind: 'limit.reached'; userId: string; sourceId?: string | undefined; limit: string }
 
@@ -42,19 +51,17 @@ export interface AlertMessage {
 
 export function toAlertMessage(
   alert: Alert,
-  { at, count }: { at: number; count: number },
+  { at, count, sourceName }: { at: number; count: number; sourceName?: string | undefined },
 ): AlertMessage {
   const { kind, userId, ...details } = alert
-  const data = Object.entries(details).filter(
-    ([name, value]) => value !== undefined && name !== 'connectionName',
-  )
+  const data = Object.entries({ ...details, sourceName }).filter(([, value]) => value !== undefined)
   return {
     id: newId('alr'),
     kind,
     userId,
     at,
     count,
-    summary: summaryOf(alert, count),
+    summary: summaryOf(alert, count, sourceName),
     data: Object.fromEntries(data) as AlertMessage['data'],
   }
 }
@@ -70,7 +77,7 @@ export function groupKey(alert: Alert): string {
   return `${alert.userId} ${alert.kind} ${about}`
 }
 
-function summaryOf(alert: Alert, count: number): string {
+function summaryOf(alert: Alert, count: number, sourceName: string | undefined): string {
   switch (alert.kind) {
     case 'delivery.failed': {
       const { connectionName, reason } = alert
@@ -85,9 +92,17 @@ function summaryOf(alert: Alert, count: number): string {
       )
     case 'connection.paused':
       return `Connection '${alert.connectionName}' was paused (${explain(alert.reason)}). Its events are held.`
+    case 'connection.circuit_opened':
+      return (
+        `The circuit breaker of connection '${alert.connectionName}' is open after repeated failures. ` +
+        `Deliveries wait; the next attempt is at ${alert.nextAttemptAt}.`
+      )
+    case 'connection.circuit_closed':
+      return `The circuit breaker of connection '${alert.connectionName}' is closed: its destination responds again.`
     case 'limit.reached': {
       const [plan, period] = alert.limit.split(' ')
-      return `The limit of events per ${period} of the ${plan} plan was reached.`
+      const source = sourceName === undefined ? '' : ` by source '${sourceName}'`
+      return `The limit of events per ${period} of the ${plan} plan was reached${source}.`
     }
   }
 }

@@ -7,6 +7,8 @@ export const alertKinds = [
   'delivery.failed',
   'connection.warning',
   'connection.paused',
+  'connection.circuit_opened',
+  'connection.circuit_closed',
   'limit.reached',
 ] as const
 

@@ -29,7 +29,7 @@ interface Group {
 }
 
 export interface AlertNotifierDeps {
-  stores: Pick<Stores, 'alertSettings'>
+  stores: Pick<Stores, 'alertSettings' | 'sources'>
   channels: Channels
   clock: Clock
   startTimer: StartTimer
@@ -66,10 +66,17 @@ export function createAlertNotifier(deps: AlertNotifierDeps): AlertNotifier {
     cancelTimers.add(cancel)
   }
 
-  async function send(message: AlertMessage): Promise<void> {
+  async function send(alert: Alert, { at, count }: Omit<Group, 'last'>): Promise<void> {
+    const message = toAlertMessage(alert, { at, count, sourceName: await sourceNameOf(alert) })
     const settings = await settingsFor(message)
     if (settings?.email) enqueue(() => sendMail(settings, message, 0))
     await sendWebhook(settings, message, 0)
+  }
+
+  async function sourceNameOf({ userId, sourceId }: Alert): Promise<string | undefined> {
+    if (sourceId === undefined) return undefined
+    const source = await stores.sources.getOwned(sourceId, userId, { includeDeleted: true })
+    return source?.name
   }
 
   /** Undefined if the user does not subscribe to this kind of alert. */
@@ -126,7 +133,7 @@ export function createAlertNotifier(deps: AlertNotifierDeps): AlertNotifier {
       return
     }
     const at = clock.now()
-    enqueue(() => send(toAlertMessage(alert, { at, count: 1 })))
+    enqueue(() => send(alert, { at, count: 1 }))
     if (groups.size >= MAX_GROUPS || isClosed) return
     groups.set(key, { last: alert, at, count: 0 })
     after(GROUP_MS, () => sendGroup(key))
@@ -137,7 +144,7 @@ export function createAlertNotifier(deps: AlertNotifierDeps): AlertNotifier {
     groups.delete(key)
     if (!group || group.count === 0) return
     const { last, at, count } = group
-    enqueue(() => send(toAlertMessage(last, { at, count })))
+    enqueue(() => send(last, { at, count }))
     if (isClosed) return
     groups.set(key, { ...group, count: 0 })
     after(GROUP_MS, () => sendGroup(key))

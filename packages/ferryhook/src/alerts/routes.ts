@@ -26,6 +26,10 @@ export const AlertsView = z
   })
   .openapi('FerryhookAlerts')
 
+export const AlertSettingsView = AlertsView.extend({
+  canEmail: z.boolean().openapi({ description: 'Whether this server sends mail' }),
+})
+
 const AlertChoice = z
   .strictObject({
     webhookUrl: z.string().min(1).max(2_048).nullable().default(null),
@@ -57,6 +61,7 @@ export function alertRoutes(deps: {
   alertService: AlertService
 }): OpenAPIHono<AppEnv> {
   const { permit, alertService } = deps
+  const { canEmail } = alertService
   const denied = errorResponses(ferryhookError, 'unauthorized', 'permission_required')
 
   const get = createRoute({
@@ -64,7 +69,7 @@ export function alertRoutes(deps: {
     method: 'get',
     path: '/v1/alerts',
     summary: 'Get alert settings',
-    responses: { 200: jsonResponse(AlertsView, 'The alert settings'), ...denied },
+    responses: { 200: jsonResponse(AlertSettingsView, 'The alert settings'), ...denied },
   })
   const change = createRoute({
     ...permit.admin,
@@ -76,7 +81,7 @@ export function alertRoutes(deps: {
     request: { body: jsonBody(AlertChoice) },
     responses: {
       200: jsonResponse(
-        AlertsView.extend({ signingSecret: z.string().optional() }),
+        AlertSettingsView.extend({ signingSecret: z.string().optional() }),
         'The alert settings',
       ),
       ...denied,
@@ -110,12 +115,15 @@ export function alertRoutes(deps: {
 
   return new OpenAPIHono<AppEnv>()
     .openapi(get, async (c) =>
-      c.json(toAlertsView(await alertService.get(c.get('principal'))), 200),
+      c.json({ ...toAlertsView(await alertService.get(c.get('principal'))), canEmail }, 200),
     )
     .openapi(change, async (c) => {
       const changed = await alertService.change(c.get('principal'), c.req.valid('json'))
       const { settings, signingSecret } = changed
-      return c.json({ ...toAlertsView(settings), ...(signingSecret && { signingSecret }) }, 200)
+      return c.json(
+        { ...toAlertsView(settings), canEmail, ...(signingSecret && { signingSecret }) },
+        200,
+      )
     })
     .openapi(rotate, async (c) => {
       const secret = await alertService.rotateSecret(c.get('principal'), c.req.valid('json'))

@@ -3,6 +3,7 @@ import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { toConflict } from '../storage/write-rejected.ts'
 import type { Clock } from '@strongroom/platform/clock'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
+import { describeChanges, origin, asText } from '../accounts/audit/changes.ts'
 import { toAccountError, type Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
 import { checkDestination } from '../outbound/destination-url.ts'
@@ -23,6 +24,9 @@ export interface AlertInput {
 }
 
 const MAX_UPDATE_ATTEMPTS = 20
+
+/** What the audit log shows of a change. */
+const audited = { kinds: asText, webhookUrl: origin, email: asText } as const
 
 export function createAlertService(deps: {
   stores: Pick<Stores, 'alertSettings' | 'audit'>
@@ -45,9 +49,11 @@ export function createAlertService(deps: {
     return retryOnConflict(
       async () => {
         const expected = await settings.get(userId)
-        const by = { actor, action }
+        const input = await decide(expected)
+        const changes = describeChanges<AlertSettingsInput>(expected, input, audited)
+        const by = { actor, action, changes }
         return settings
-          .put(userId, await decide(expected), { expected, by })
+          .put(userId, input, { expected, by })
           .catch(toAccountError)
           .catch(toConflict('alerts_changed'))
       },
@@ -56,6 +62,8 @@ export function createAlertService(deps: {
   }
 
   return {
+    canEmail: deps.sendsMail,
+
     get: ({ user }: Principal): Promise<AlertSettings | null> => settings.get(user.userId),
 
     /** Returns the signing secret if it is a new one. */

@@ -9,18 +9,20 @@ import type { SealedSecrets } from '../signing/sealed-secrets.ts'
 import { activeSecrets } from '../signing/secret-list.ts'
 import { signatureHeaders } from '../signing/signature.ts'
 import type { Stores } from '../stores.ts'
+import type { TestDestination } from '../test-requests/destination.ts'
 import type { ConnectionService } from './service.ts'
 
-export type TestDestination = (principal: Principal, connectionId: string) => Promise<SendResult>
+export type DestinationTest = (principal: Principal, connectionId: string) => Promise<SendResult>
 
-export function createTestDestination(deps: {
+export function createDestinationTest(deps: {
   stores: Pick<Stores, 'audit'>
   connections: Pick<ConnectionService, 'get'>
   sealedSecrets: SealedSecrets
   safeFetch: SafeFetch
+  testDestination: TestDestination
   clock: Clock
-}): TestDestination {
-  const { stores, connections, sealedSecrets, safeFetch, clock } = deps
+}): DestinationTest {
+  const { stores, connections, sealedSecrets, safeFetch, testDestination, clock } = deps
 
   return async (principal, connectionId) => {
     const connection = await connections.get(principal, connectionId)
@@ -39,7 +41,8 @@ export function createTestDestination(deps: {
     const { user, actor } = principal
     const action = 'connection.tested'
     await stores.audit.add({ userId: user.userId, actor, action, target: connectionId })
-    return sendWebhook({ fetcher: safeFetch, clock }, connection.destinationUrl, {
+    const fetcher = testDestination(connection, { eventId }) ?? safeFetch
+    return sendWebhook({ fetcher, clock }, connection.destinationUrl, {
       method: 'POST',
       headers,
       body,

@@ -3,8 +3,8 @@ import { newId } from '@strongroom/kit/ids'
 import type { Clock } from '@strongroom/platform/clock'
 import type { Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
+import type { Event } from '../events/item.ts'
 import type { Filter } from '../filters/filter.ts'
-import { matchFilter } from '../filters/match.ts'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SourceService } from '../sources/service.ts'
@@ -40,9 +40,8 @@ export async function dryRun(
   { filter = [], transform, event }: DryRunInput,
   options: TransformOptions,
 ): Promise<DryRunResult> {
-  const { matched, reason } = await options.scheduler.run(options.owner, (budget) =>
-    matchFilter(filter, event, budget),
-  )
+  const { scheduler, owner } = options
+  const { matched, reason } = await scheduler.evaluate(owner, { kind: 'filter', filter, event })
   if (!matched) return { outcome: 'filtered', matched, reason: reason ?? '', console: [] }
   const result = await applyTransform(transform, event, options)
   const { console = [] } = result
@@ -72,29 +71,63 @@ export interface SourceDryRunInput {
   event: { eventId: string } | { sample: SampleEvent }
 }
 
-export type SourceDryRun = (
-  principal: Principal,
-  sourceId: string,
-  input: SourceDryRunInput,
-) => Promise<DryRunResult>
+/** Events of one batch, and the time after which it ends early. */
+export const MAX_BATCH_EVENTS = 100
+const MAX_BATCH_MS = 20_000
 
-/** A dry run for a source of the principal. */
+export interface BatchInput extends Pick<SourceDryRunInput, 'filters' | 'transform'> {
+  /** These, or the latest ones of the source. */
+  events: { eventIds: readonly string[] } | { last: number }
+}
+
+export interface BatchedRun {
+  eventId: string
+  event: Pick<Event, 'receivedAt' | 'eventType'> | undefined
+  /** Undefined if the event does not exist (any more). Without bodies: a hundred are up to 25 MB. */
+  result: BatchedResult | undefined
+}
+
+type BatchedResult =
+  | Pick<Extract<DryRunResult, { reason: string }>, 'outcome' | 'reason'>
+  | Pick<Extract<DryRunResult, { outcome: 'failed' }>, 'outcome' | 'error'>
+  | { outcome: 'delivered' }
+
+export interface BatchResult {
+  runs: BatchedRun[]
+  /** False if the time did not suffice for the rest. */
+  isComplete: boolean
+}
+
+export type SourceDryRun = ReturnType<typeof createSourceDryRun>
+
+/** Dry runs for a source of the principal. */
 export function createSourceDryRun(deps: {
   stores: Pick<Stores, 'events'>
   sources: Pick<SourceService, 'get'>
   sandbox: Sandbox
   scheduler: WorkScheduler
   clock: Clock
-}): SourceDryRun {
+}) {
   const { stores, sources, sandbox, scheduler, clock } = deps
 
-  async function storedEvent(eventId: string, sourceId: string): Promise<ReceivedEvent> {
-    const event = await stores.events.getConsistent(eventId)
-    const body = event?.sourceId === sourceId ? await stores.events.getBody(event) : null
-    if (!event || !body) throw ferryhookError('event_not_found')
+  async function findEvent(eventId: string, sourceId: string): Promise<Event | undefined> {
+    const event = await stores.events.getById(eventId)
+    return event?.sourceId === sourceId ? event : undefined
+  }
+
+  async function toReceived(event: Event): Promise<ReceivedEvent | undefined> {
+    const body = await stores.events.getBody(event)
+    if (!body) return undefined
     const headers = JSON.parse(event.headers) as ReceivedEvent['headers']
-    const { receivedAt, method, query, contentType } = event
-    return { id: eventId, receivedAt, method, headers, query, body, contentType }
+    const { eventId: id, receivedAt, method, query, contentType } = event
+    return { id, receivedAt, method, headers, query, body, contentType }
+  }
+
+  async function storedEvent(eventId: string, sourceId: string): Promise<ReceivedEvent> {
+    const event = await findEvent(eventId, sourceId)
+    const received = event && (await toReceived(event))
+    if (!received) throw ferryhookError('event_not_found')
+    return received
   }
 
   function sampleEvent(sample: SampleEvent): ReceivedEvent {
@@ -111,11 +144,64 @@ export function createSourceDryRun(deps: {
     }
   }
 
-  return async (principal, sourceId, { filters, transform, event }) => {
-    await sources.get(principal, sourceId)
-    const received =
-      'eventId' in event ? await storedEvent(event.eventId, sourceId) : sampleEvent(event.sample)
-    const owner = principal.user.userId
-    return dryRun({ filter: filters, transform, event: received }, { sandbox, scheduler, owner })
+  return {
+    async one(
+      principal: Principal,
+      sourceId: string,
+      { filters, transform, event }: SourceDryRunInput,
+    ): Promise<DryRunResult> {
+      await sources.get(principal, sourceId)
+      const received =
+        'eventId' in event ? await storedEvent(event.eventId, sourceId) : sampleEvent(event.sample)
+      const owner = principal.user.userId
+      return dryRun({ filter: filters, transform, event: received }, { sandbox, scheduler, owner })
+    },
+
+    /** One event after the other, so that a batch takes no more of the machine than a single run. */
+    async many(
+      principal: Principal,
+      sourceId: string,
+      { filters, transform, events }: BatchInput,
+    ): Promise<BatchResult> {
+      await sources.get(principal, sourceId)
+      const owner = principal.user.userId
+      const endsAt = clock.now() + MAX_BATCH_MS
+      const listed =
+        'last' in events
+          ? (await stores.events.listBySource(sourceId, { limit: events.last })).items
+          : undefined
+      const eventIds = 'eventIds' in events ? events.eventIds : undefined
+      const ids = eventIds ?? listed?.map(({ eventId }) => eventId) ?? []
+      const runs: BatchedRun[] = []
+      for (const [index, eventId] of ids.entries()) {
+        if (clock.now() > endsAt) return { runs, isComplete: false }
+        const event = listed?.[index] ?? (await findEvent(eventId, sourceId))
+        const received = event && (await toReceived(event))
+        const result =
+          received &&
+          (await dryRun(
+            { filter: filters, transform, event: received },
+            { sandbox, scheduler, owner },
+          ))
+        runs.push({
+          eventId,
+          event: event && { receivedAt: event.receivedAt, eventType: event.eventType },
+          result: result && withoutBody(result),
+        })
+      }
+      return { runs, isComplete: true }
+    },
+  }
+}
+
+function withoutBody(result: DryRunResult): BatchedResult {
+  switch (result.outcome) {
+    case 'filtered':
+    case 'dropped':
+      return { outcome: result.outcome, reason: result.reason }
+    case 'failed':
+      return { outcome: 'failed', error: result.error }
+    case 'delivered':
+      return { outcome: 'delivered' }
   }
 }

@@ -1,32 +1,38 @@
 /**
- * The health of a connection: its counts, since when it has been failing, and the reactions to that.
- * Counts do not increment `rev`, because they do not change how the connection is delivered to.
+ * The health of a connection: since when it has been failing, and the reactions to that. Its counts
+ * are written along. None of this increments `rev`, because it does not change how the connection is
+ * delivered to.
  */
 import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
+import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { all, expr } from '@strongroom/kit/expression'
+import type { ConnectionActivityStore } from './activity-store.ts'
 import { type Connection, ConnectionItem, connectionKey } from './item.ts'
 import { mainTable } from '../tables.ts'
 import { validateChanges } from '../storage/update-expression.ts'
 import type { StoreDeps } from '../stores.ts'
-import { exists } from '../storage/conditions.ts'
+import { equalsOrAbsent, exists } from '../storage/conditions.ts'
 import { isoNow } from '../storage/time.ts'
 
 type ConnectionId = Pick<Connection, 'connectionId' | 'sourceId'>
 
 /** Outcomes since the last write. */
 export interface OutcomeCounts {
-  /** Finished deliveries. */
-  delivered: number
-  failed: number
   /** Whether any attempt succeeded. */
   succeeded: boolean
   /** Failed attempts since the last success, and when the first of them was made. */
   failedAttempts: number
   firstFailureAt?: number | undefined
+  /** The last success, in milliseconds. */
+  lastDeliveredAt?: number | undefined
 }
 
-export function createConnectionHealthStore({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>) {
+export function createConnectionHealthStore({
+  db,
+  clock,
+  activity,
+}: Pick<StoreDeps, 'db' | 'clock'> & { activity: Pick<ConnectionActivityStore, 'counts'> }) {
   const connections = entity(db, mainTable, ConnectionItem)
   const active = expr`${connections.attr('status')} = ${'active'}`
 
@@ -39,28 +45,40 @@ export function createConnectionHealthStore({ db, clock }: Pick<StoreDeps, 'db' 
   }
 
   return {
-    /** Adds outcomes in one write. Returns the updated connection, or undefined if it was deleted. */
+    /**
+     * Adds outcomes and updates the counts in one write. Returns the updated connection, or undefined
+     * if it was deleted.
+     */
     async add(connection: ConnectionId, outcomes: OutcomeCounts): Promise<Connection | undefined> {
-      const { delivered, failed, succeeded, failedAttempts, firstFailureAt } = outcomes
+      const { succeeded, failedAttempts, firstFailureAt, lastDeliveredAt } = outcomes
       const key = connectionKey.of(connection)
-      validateChanges(mainTable, ConnectionItem, key, {
-        deliveryCount: delivered,
-        failureCount: failed,
-        failedAttempts,
-      })
+      validateChanges(mainTable, ConnectionItem, key, { failedAttempts })
       const { attr } = connections
-      const counts = expr`ADD ${attr('deliveryCount')} ${delivered}, ${attr('failureCount')} ${failed}`
       const [since, attempts] = [attr('failingSince'), attr('failedAttempts')]
-      let change = counts
-      if (firstFailureAt !== undefined) {
-        const from = new Date(firstFailureAt).toISOString()
-        change = succeeded
-          ? expr`${counts} SET ${since} = ${from}, ${attempts} = ${failedAttempts} REMOVE ${attr('warnedAt')}`
-          : expr`${counts}, ${attempts} ${failedAttempts} SET ${since} = if_not_exists(${since}, ${from})`
-      } else if (succeeded) {
-        change = expr`${counts} REMOVE ${since}, ${attempts}, ${attr('warnedAt')}`
-      }
-      return unlessConflict(connections.update(key, change, exists))
+      return retryOnConflict(async () => {
+        const before = await connections.get(key)
+        if (!before) return undefined
+        const counts = await activity.counts(connection.connectionId)
+        const { delivered, failed } = before.countedEnds ?? { delivered: 0, failed: 0 }
+        const [deliveries, failures] = [counts.delivered - delivered, counts.failed - failed]
+        const counted = expr`SET ${attr('countedEnds')} = ${{ ...counts }}`
+        const set =
+          lastDeliveredAt === undefined
+            ? counted
+            : expr`${counted}, ${attr('lastDeliveredAt')} = ${latest(before, lastDeliveredAt)}`
+        const add = expr`ADD ${attr('deliveryCount')} ${deliveries}, ${attr('failureCount')} ${failures}`
+        let change = expr`${set} ${add}`
+        if (firstFailureAt !== undefined) {
+          const from = new Date(firstFailureAt).toISOString()
+          change = succeeded
+            ? expr`${set}, ${since} = ${from}, ${attempts} = ${failedAttempts} ${add} REMOVE ${attr('warnedAt')}`
+            : expr`${set}, ${since} = if_not_exists(${since}, ${from}) ${add}, ${attempts} ${failedAttempts}`
+        } else if (succeeded) {
+          change = expr`${change} REMOVE ${since}, ${attempts}, ${attr('warnedAt')}`
+        }
+        const uncounted = equalsOrAbsent(attr('countedEnds'), before.countedEnds)
+        return connections.update(key, change, all(exists, uncounted))
+      })
     },
 
     /** True for one of several concurrent callers, so that the owner is notified once. */
@@ -94,3 +112,9 @@ export function createConnectionHealthStore({ db, clock }: Pick<StoreDeps, 'db' 
 }
 
 export type ConnectionHealthStore = ReturnType<typeof createConnectionHealthStore>
+
+/** Workers write in any order. */
+function latest({ lastDeliveredAt = '' }: Connection, ms: number): string {
+  const at = new Date(ms).toISOString()
+  return at > lastDeliveredAt ? at : lastDeliveredAt
+}

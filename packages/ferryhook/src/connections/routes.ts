@@ -13,11 +13,14 @@ import type { SealedSecrets } from '../signing/sealed-secrets.ts'
 import { Transform } from '../transforms/transform.ts'
 import { ConnectionLimits, CustomHeadersInput, RetryDelays } from './options.ts'
 import type { ConnectionService } from './service.ts'
-import { ConnectionView, toConnectionView } from './view.ts'
+import { ConnectionView, toConnectionListJson, toConnectionView } from './view.ts'
 
 const ConnectionFields = z.strictObject({
   name: Name,
-  destinationUrl: z.string().min(1).max(2_048),
+  destinationUrl: z.string().min(1).max(2_048).openapi({
+    description:
+      'Or test:200, the built-in test destination: it responds with the status, from 200 to 599, and records the request',
+  }),
   filters: Filter.nullable().optional(),
   transform: Transform.nullable().optional(),
   retryConfig: RetryDelays.nullable().optional(),
@@ -29,17 +32,26 @@ const NewConnection = ConnectionFields.openapi({
   example: { name: 'To the shop', destinationUrl: 'https://shop.example.com/hooks' },
 })
 
-const ConnectionChange = ConnectionFields.partial().openapi({
-  example: {
-    filters: [{ path: '$.type', operator: 'equals', value: 'invoice.paid' }],
-    transform: { type: 'field_map', rules: [{ from: '$.data.amount', to: 'total' }] },
-    retryConfig: [0, 30, 120, 900],
-    limits: { concurrency: 5, perSecond: 10 },
-  },
-})
+const ConnectionChange = ConnectionFields.partial()
+  .extend({
+    rev: z.int().min(0).optional().openapi({
+      description: 'Update only this revision of the connection, so that no other change is lost',
+    }),
+  })
+  .openapi({
+    example: {
+      rev: 3,
+      filters: [{ path: '$.type', operator: 'equals', value: 'invoice.paid' }],
+      transform: { type: 'field_map', rules: [{ from: '$.data.amount', to: 'total' }] },
+      retryConfig: [0, 30, 120, 900],
+      limits: { concurrency: 5, perSecond: 10 },
+    },
+  })
 
 /** A filter and a transform of 64 KB each, escaped. */
 const MAX_BODY_BYTES = 512 * 1024
+
+const JSON_CONTENT = { 'content-type': 'application/json' }
 
 export function connectionRoutes(deps: {
   permit: Permissions
@@ -103,13 +115,18 @@ export function connectionRoutes(deps: {
     path: '/v1/connections/{id}',
     summary: 'Update a connection',
     description:
-      'null removes a value. Changing the URL of a connection that has headers requires the admin permission, unless the request sets the headers as well.',
+      'null removes a value. Changing the URL of a connection that has headers requires the admin permission, unless the request sets the headers as well. With a `rev` that is not the current one nothing is changed, and `data.connection` of the error is the current version.',
     request: { params: ById, body: jsonBody(ConnectionChange) },
     responses: {
       200: one,
       ...denied,
       ...missing,
-      ...errorResponses(ferryhookError, 'invalid_destination', 'invalid_transform'),
+      ...errorResponses(
+        ferryhookError,
+        'invalid_destination',
+        'invalid_transform',
+        'connection_changed',
+      ),
     },
   })
   const pause = createRoute({
@@ -147,11 +164,11 @@ export function connectionRoutes(deps: {
       return c.json({ ...view, signingSecret: created.signingSecret }, 201)
     })
     .openapi(list, async (c) => {
-      const all = await connections.list(c.get('principal'), c.req.valid('param').id)
-      const items = await Promise.all(
-        all.map((connection) => toConnectionView(connection, sealedSecrets)),
-      )
-      return c.json({ items, cursor: null }, 200)
+      const principal = c.get('principal')
+      const all = await connections.list(principal, c.req.valid('param').id)
+      const items = await toConnectionListJson(all, principal.user.userId, deps)
+      // `never`, because the type of the response is that of the object.
+      return c.body(`{"items":${items},"cursor":null}`, 200, JSON_CONTENT) as never
     })
     .openapi(get, async (c) => {
       const connection = await connections.get(c.get('principal'), c.req.valid('param').id)

@@ -4,6 +4,8 @@ import { newId } from '@strongroom/kit/ids'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import type { SafeFetch } from '@strongroom/kit/safe-fetch'
 import type { Clock } from '@strongroom/platform/clock'
+import pLimit from 'p-limit'
+import { describeChanges, hidden, origin, asText } from '../accounts/audit/changes.ts'
 import type { AuditAction } from '../accounts/audit/item.ts'
 import { type Principal, requirePermission } from '../accounts/authentication.ts'
 import { ferryhookError, translate } from '../errors.ts'
@@ -18,11 +20,14 @@ import type { SourceService } from '../sources/service.ts'
 import { rotateOrThrow } from '../sources/signing.ts'
 import { toConflict, WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
+import { isTestUrl } from '../test-requests/destination.ts'
 import { checkJavascript } from '../transforms/javascript.ts'
 import type { Transform } from '../transforms/transform.ts'
+import type { CurrentConnection } from './activity-store.ts'
 import type { Connection } from './item.ts'
 import type { ConnectionLimits } from './options.ts'
 import type { ConnectionChanges } from './store.ts'
+import { toConnectionView } from './view.ts'
 
 /** null removes the value. */
 export interface ConnectionInput {
@@ -39,10 +44,22 @@ export type NewConnection = ConnectionInput & { name: string; destinationUrl: st
 
 const MAX_UPDATE_ATTEMPTS = 20
 
+/** What the audit log shows of a change. */
+const audited = {
+  name: asText,
+  destinationUrl: origin,
+  filters: asText,
+  transform: asText,
+  retryConfig: asText,
+  limits: asText,
+  customHeaders: hidden,
+} as const
+const ACTIVITY_CONCURRENCY = 10
+
 export type ConnectionService = ReturnType<typeof createConnectionService>
 
 export function createConnectionService(deps: {
-  stores: Pick<Stores, 'connections' | 'audit'>
+  stores: Pick<Stores, 'connections' | 'connectionActivity' | 'audit'>
   sources: Pick<SourceService, 'get'>
   sealedSecrets: SealedSecrets
   safeFetch: Pick<SafeFetch, 'check'>
@@ -51,7 +68,7 @@ export function createConnectionService(deps: {
   localEvents: LocalEvents
 }) {
   const { sources, sealedSecrets, safeFetch, sandbox, clock, localEvents } = deps
-  const { connections, audit } = deps.stores
+  const { connections, connectionActivity: activity, audit } = deps.stores
 
   async function get({ user }: Principal, connectionId: string): Promise<Connection> {
     const connection = await connections.getOwned(connectionId, user.userId)
@@ -65,13 +82,15 @@ export function createConnectionService(deps: {
     connectionId: string,
     action: AuditAction,
     decide: (connection: Connection) => Promise<ConnectionChanges> | ConnectionChanges,
-  ): Promise<Connection> {
-    const by = { userId: principal.user.userId, actor: principal.actor, action }
+  ): Promise<CurrentConnection> {
     const updated = await retryOnConflict(
       async () => {
         const connection = await get(principal, connectionId)
         const { sourceId, rev } = connection
         const changes = await decide(connection)
+        const described = describeChanges<ConnectionChanges>(connection, changes, audited)
+        const { user, actor } = principal
+        const by = { userId: user.userId, actor, action, changes: described }
         return connections
           .update(connectionId, changes, { sourceId, rev, by })
           .catch(translate({ not_found: 'connection_not_found' }))
@@ -80,7 +99,7 @@ export function createConnectionService(deps: {
       { maxAttempts: MAX_UPDATE_ATTEMPTS },
     )
     localEvents.sourceChanged(updated.sourceId)
-    return updated
+    return activity.current(updated)
   }
 
   /** Validates the input and returns the attributes to store. */
@@ -88,7 +107,7 @@ export function createConnectionService(deps: {
     id: Pick<Connection, 'connectionId' | 'userId'>,
     { name, destinationUrl, headers, ...rest }: ConnectionInput,
   ): Promise<ConnectionChanges> {
-    if (destinationUrl !== undefined) {
+    if (destinationUrl !== undefined && !isTestUrl(destinationUrl, 'body.destinationUrl')) {
       checkDestination(safeFetch, destinationUrl, 'body.destinationUrl')
     }
     if (rest.transform) await checkTransform(rest.transform, id.userId)
@@ -118,11 +137,13 @@ export function createConnectionService(deps: {
   }
 
   return {
-    get,
+    get: async (principal: Principal, connectionId: string): Promise<CurrentConnection> =>
+      activity.current(await get(principal, connectionId)),
 
-    async list(principal: Principal, sourceId: string): Promise<Connection[]> {
+    async list(principal: Principal, sourceId: string): Promise<CurrentConnection[]> {
       await sources.get(principal, sourceId)
-      return connections.listBySource(sourceId)
+      const all = await connections.listBySource(sourceId)
+      return pLimit(ACTIVITY_CONCURRENCY).map(all, activity.current)
     },
 
     /** Also returns the secret that its deliveries are signed with. */
@@ -143,7 +164,14 @@ export function createConnectionService(deps: {
       const connection = await connections
         .create(
           { ...attributes, ...id, sourceId, name, destinationUrl, signingSecret: sealed },
-          { enforcePlanLimit: true, by: { actor: principal.actor, action: 'connection.created' } },
+          {
+            enforcePlanLimit: true,
+            by: {
+              actor: principal.actor,
+              action: 'connection.created',
+              changes: [{ name: 'name', after: name }],
+            },
+          },
         )
         .catch(translate({ not_found: 'source_not_found' }))
         .catch((error: unknown) => {
@@ -155,25 +183,32 @@ export function createConnectionService(deps: {
       return { connection, signingSecret }
     },
 
-    /** Stored headers may be credentials, so only an admin may send them to another URL. */
+    /**
+     * Stored headers may be credentials, so only an admin may send them to another URL. With a `rev`,
+     * changes that revision only.
+     */
     change: (
       principal: Principal,
       connectionId: string,
-      input: ConnectionInput,
-    ): Promise<Connection> =>
-      update(principal, connectionId, 'connection.changed', async (connection) => {
-        const changes = await toAttributes(connection, input)
-        if (redirectsHeaders(connection, input)) requirePermission(principal, 'admin')
+      { rev, ...input }: ConnectionInput & { rev?: number | undefined },
+    ): Promise<CurrentConnection> =>
+      update(principal, connectionId, 'connection.changed', async (current) => {
+        if (rev !== undefined && rev !== current.rev) {
+          const connection = await toConnectionView(await activity.current(current), sealedSecrets)
+          throw ferryhookError('connection_changed', { data: { connection } })
+        }
+        const changes = await toAttributes(current, input)
+        if (redirectsHeaders(current, input)) requirePermission(principal, 'admin')
         return changes
       }),
 
-    pause: (principal: Principal, connectionId: string): Promise<Connection> =>
+    pause: (principal: Principal, connectionId: string): Promise<CurrentConnection> =>
       update(principal, connectionId, 'connection.paused', () => ({
         status: 'paused',
         statusReason: undefined,
       })),
 
-    async resume(principal: Principal, connectionId: string): Promise<Connection> {
+    async resume(principal: Principal, connectionId: string): Promise<CurrentConnection> {
       const resumed = await update(principal, connectionId, 'connection.resumed', () => ({
         status: 'active',
         statusReason: undefined,

@@ -17,6 +17,7 @@ import { updateExpression } from '../storage/update-expression.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
 import type { StoreDeps } from '../stores.ts'
 import { mainTable } from '../tables.ts'
+import type { ConnectionActivityStore } from './activity-store.ts'
 import { type Connection, connectionById, ConnectionItem, connectionKey } from './item.ts'
 
 export type CreateConnectionInput = Pick<
@@ -67,7 +68,12 @@ export function createConnectionStore({
   clock,
   tasks,
   audit,
-}: Pick<StoreDeps, 'db' | 'clock'> & { tasks: Pick<TaskQueue, 'wakeUpPart'>; audit: AuditWriter }) {
+  activity,
+}: Pick<StoreDeps, 'db' | 'clock'> & {
+  tasks: Pick<TaskQueue, 'wakeUpPart'>
+  audit: AuditWriter
+  activity: Pick<ConnectionActivityStore, 'purge'>
+}) {
   const connections = entity(db, mainTable, ConnectionItem)
   const sources = entity(db, mainTable, SourceItem)
   const users = entity(db, mainTable, UserItem)
@@ -224,14 +230,18 @@ export function createConnectionStore({
     },
 
     /** For the owner. Finds a new connection that the index does not contain yet. */
-    async getOwned(connectionId: string, userId: string): Promise<Connection | null> {
+    async getOwned(
+      connectionId: string,
+      userId: string,
+      { includeDeleted = false }: { includeDeleted?: boolean } = {},
+    ): Promise<Connection | null> {
       const indexed = await sourceOf(connectionId)
       const sourceIds = indexed === undefined ? await sourcesOf(userId) : [indexed]
       const found = await Promise.all(
         sourceIds.map((sourceId) => connections.get(connectionKey.of({ sourceId, connectionId }))),
       )
       const owned = found.find((each) => each?.userId === userId)
-      return owned && owned.status !== 'deleted' ? owned : null
+      return owned && (includeDeleted || owned.status !== 'deleted') ? owned : null
     },
 
     listBySource,
@@ -255,8 +265,9 @@ export function createConnectionStore({
       await change(connectionId, { status: 'deleted' }, condition, options)
     },
 
-    /** Deletes the item of a connection that was marked as deleted. */
+    /** Deletes the items of a connection that was marked as deleted. */
     async purge(connection: Pick<Connection, 'connectionId' | 'sourceId'>): Promise<void> {
+      await activity.purge(connection.connectionId)
       await connections.delete(connectionKey.of(connection))
     },
 

@@ -22,13 +22,13 @@ import { type Transitions, MAX_PARKED_SECONDS } from './transition.ts'
 import { exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import type { TaskQueue } from '../queue/store.ts'
-import type { EventUpdate } from '../events/event-update.ts'
+import type { EventStore } from '../events/store.ts'
 import { unlessExpired } from '../storage/time.ts'
 import type { Parking } from './parking.ts'
 
 export interface DeliveryActionsDeps extends Pick<StoreDeps, 'db' | 'clock'> {
   queue: TaskQueue
-  eventUpdate: EventUpdate
+  events: EventStore
   transitions: Transitions
   parking: Pick<Parking, 'expiryWakeUp'>
   audit: AuditWriter
@@ -53,7 +53,7 @@ export interface ActionRejected {
 export type ActionResult = { kind: 'changed'; delivery: Delivery } | ActionRejected
 
 export function createDeliveryActions(deps: DeliveryActionsDeps) {
-  const { db, clock, queue, eventUpdate, transitions, audit } = deps
+  const { db, clock, queue, events, transitions, audit } = deps
   const deliveries = entity(db, eventsTable, DeliveryItem)
   const due = entity(db, eventsTable, DeliveryTaskItem)
   const parkedTasks = entity(db, eventsTable, ParkedTaskItem)
@@ -81,7 +81,7 @@ export function createDeliveryActions(deps: DeliveryActionsDeps) {
     return retryOnConflict(async () => {
       const found = await find({ eventId, connectionId })
       if (found.kind !== 'found') return found
-      const event = await eventUpdate.get(found.delivery)
+      const event = await events.get(found.delivery)
       if (!event) return { kind: 'not_found' }
       const { task } = found
       const end =

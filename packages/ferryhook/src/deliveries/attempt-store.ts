@@ -3,27 +3,34 @@ import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { type Expression, expr } from '@strongroom/kit/expression'
 import { type Attempt, AttemptItem, attemptKey, MAX_TEXT_CHARACTERS } from './item.ts'
-import { EventRefItem, eventRefKey } from '../events/item.ts'
 import { eventsTable } from '../tables.ts'
 import { absent, exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
-import { isUnexpired, unlessExpired } from '../storage/time.ts'
+import { isUnexpired } from '../storage/time.ts'
 
 export type AttemptResult = Pick<
   Attempt,
-  'destinationUrl' | 'statusCode' | 'responseBody' | 'latencyMs' | 'error' | 'attemptedAt'
+  | 'destinationUrl'
+  | 'statusCode'
+  | 'requestHeaders'
+  | 'requestBodyHash'
+  | 'responseHeaders'
+  | 'responseBody'
+  | 'latencyMs'
+  | 'error'
+  | 'attemptedAt'
 >
 
 export type CreateAttemptInput = AttemptResult & {
   connectionId: string
-  /** The run of the delivery; defaults to 1. */
-  run?: number
+  /** The run of the delivery. */
+  run: number
+  /** That of the event. */
+  expiresAt: number
 }
 
 export function createAttemptStore({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>) {
   const attempts = entity(db, eventsTable, AttemptItem)
-  const refs = entity(db, eventsTable, EventRefItem)
   /** Absent, or expired and not yet deleted by TTL. Cached for a second, because every attempt needs it. */
   let [cachedAt, cachedCondition]: [number, Expression | undefined] = [0, undefined]
   function absentOrExpired(): Expression {
@@ -43,28 +50,14 @@ export function createAttemptStore({ db, clock }: Pick<StoreDeps, 'db' | 'clock'
   }
 
   return {
-    /** Writes an attempt only. Workers write it in the transaction of the outcome, see `settlement`. */
-    async create(eventId: string, attemptNum: number, input: CreateAttemptInput): Promise<Attempt> {
-      const ref = unlessExpired(clock, await refs.get(eventRefKey.of({ eventId })))
-      if (!ref) throw new WriteRejected('not_found')
-      const { connectionId, run = 1, ...result } = input
-      const id = { eventId, connectionId, run, attemptNumber: attemptNum }
-      const attempt = attemptItem(id, result, ref.expiresAt)
-      await attempts.put(attempt, absentOrExpired())
-      return attempt
-    },
+    /** A part of the transaction that settles the attempt, see `settlement`. */
+    create: (eventId: string, attemptNum: number, input: CreateAttemptInput): TransactWriteItem =>
+      attempts.part.put(attemptItem(eventId, attemptNum, input), absentOrExpired()),
 
     /** In the order of their numbers. */
     async listByEvent(eventId: string): Promise<Attempt[]> {
       return (await stored(eventId)).filter((attempt) => isUnexpired(clock, attempt))
     },
-
-    putPart: (
-      id: Pick<Attempt, 'eventId' | 'connectionId' | 'run' | 'attemptNumber'>,
-      result: AttemptResult,
-      expiresAt: number,
-    ): TransactWriteItem =>
-      attempts.part.put(attemptItem(id, result, expiresAt), absentOrExpired()),
 
     /** Extends the expiry of a delivery's attempts to that of the event. */
     async extendExpiryParts(
@@ -86,14 +79,10 @@ const MAX_EXTENDED_ATTEMPTS = 80
 
 export type AttemptStore = ReturnType<typeof createAttemptStore>
 
-function attemptItem(
-  id: Pick<Attempt, 'eventId' | 'connectionId' | 'run' | 'attemptNumber'>,
-  result: AttemptResult,
-  expiresAt: number,
-): Attempt {
-  const { eventId, connectionId, run, attemptNumber } = id
-  const { destinationUrl, statusCode, responseBody, latencyMs, error, attemptedAt } = result
-  const { PK, SK } = attemptKey.of(id)
+function attemptItem(eventId: string, attemptNumber: number, input: CreateAttemptInput): Attempt {
+  const { connectionId, run, destinationUrl, statusCode, responseBody } = input
+  const { latencyMs, error, attemptedAt, expiresAt } = input
+  const { PK, SK } = attemptKey.of({ eventId, attemptNumber, connectionId, run })
   const attempt: Attempt = {
     PK,
     SK,
@@ -107,6 +96,9 @@ function attemptItem(
     attemptedAt,
     expiresAt,
   }
+  if (input.requestHeaders !== undefined) attempt.requestHeaders = input.requestHeaders
+  if (input.requestBodyHash !== undefined) attempt.requestBodyHash = input.requestBodyHash
+  if (input.responseHeaders !== undefined) attempt.responseHeaders = input.responseHeaders
   if (responseBody !== undefined) attempt.responseBody = truncate(responseBody)
   if (error !== undefined) attempt.error = truncate(error)
   return attempt

@@ -2,7 +2,9 @@
 import * as z from 'zod'
 import { deliveryStates } from './state.ts'
 import { keyTemplate } from '../storage/key-template.ts'
-import { count, id, milliseconds, seconds } from '../storage/schemas.ts'
+import { MAX_RESPONSE_HEADERS_CHARACTERS } from '../outbound/response-headers.ts'
+import { MAX_SENT_HEADERS_CHARACTERS } from '../outbound/sent-headers.ts'
+import { count, id, json, milliseconds, seconds } from '../storage/schemas.ts'
 
 export const deliveryKey = keyTemplate({ PK: 'EVT#{eventId}', SK: 'DLV#{connectionId}' })
 
@@ -47,6 +49,12 @@ export const AttemptItem = z.object({
   destinationUrl: z.string().min(1).max(2_048),
   /** 0 if there was no response. */
   statusCode: z.number().int().min(0).max(999),
+  /** JSON: names and values, without credentials; `true` is the value of the event's header. */
+  requestHeaders: json('object', MAX_SENT_HEADERS_CHARACTERS).optional(),
+  /** SHA-256 in base64url of the body, unless it was the event's. */
+  requestBodyHash: z.string().length(43).optional(),
+  /** JSON: names and values, without credentials. */
+  responseHeaders: json('object', MAX_RESPONSE_HEADERS_CHARACTERS).optional(),
   responseBody: z.string().max(MAX_TEXT_CHARACTERS).optional(),
   latencyMs: count,
   error: z.string().min(1).max(MAX_TEXT_CHARACTERS).optional(),

@@ -9,7 +9,7 @@ import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transact } from '@strongroom/kit/transact'
 import type { Connection } from '../connections/item.ts'
 import type { ConnectionStore } from '../connections/store.ts'
-import type { EventUpdate } from '../events/event-update.ts'
+import type { EventStore } from '../events/store.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import { type DeliveryTask, ParkedTaskItem, parkedTaskKey } from '../queue/tasks.ts'
 import type { StoreDeps } from '../stores.ts'
@@ -21,7 +21,7 @@ import { MAX_PARKED_SECONDS, type Transitions } from './transition.ts'
 export const EXPIRY_NOTICE_SECONDS = 3_600
 
 /** Held deliveries are checked for expiry at multiples of this time. */
-export const EXPIRY_STEP_MS = 1_800_000
+const EXPIRY_STEP_MS = 1_800_000
 
 export type ParkReason =
   /** Held until its owner resumes the connection, which writes a wake-up. */
@@ -44,13 +44,13 @@ export interface ParkResult {
 
 export interface ParkingDeps extends Pick<StoreDeps, 'db' | 'clock'> {
   queue: TaskQueue
-  eventUpdate: EventUpdate
+  events: EventStore
   transitions: Transitions
   connections: Pick<ConnectionStore, 'unchangedPart'>
 }
 
 export function createParking(deps: ParkingDeps) {
-  const { db, clock, queue, eventUpdate, transitions, connections } = deps
+  const { db, clock, queue, events, transitions, connections } = deps
   const parkedTasks = entity(db, eventsTable, ParkedTaskItem)
 
   /** Held deliveries need no wake-up until they expire; many of them share one. */
@@ -73,7 +73,7 @@ export function createParking(deps: ParkingDeps) {
       const retainUntil = Math.ceil(parkedAt / 1000) + MAX_PARKED_SECONDS
       let isReplaced = false
       return retryOnConflict<ParkResult>(async () => {
-        const event = await eventUpdate.getForTask(task)
+        const event = await events.getForTask(task)
         const parts = [queue.completePart(task)]
         const isParked = event !== undefined && !isReplaced
         if (isParked) {

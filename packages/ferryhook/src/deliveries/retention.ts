@@ -10,7 +10,7 @@ import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transact } from '@strongroom/kit/transact'
 import { epochSeconds } from '@strongroom/platform/clock'
 import pLimit from 'p-limit'
-import type { EventUpdate } from '../events/event-update.ts'
+import type { EventStore } from '../events/store.ts'
 import type { Shards } from '../queue/shards.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import type { DeliveryTask, DueTask, RouteTask } from '../queue/tasks.ts'
@@ -39,14 +39,14 @@ export interface RetentionResult {
 }
 
 export interface RetentionDeps extends Pick<StoreDeps, 'db' | 'clock'> {
-  eventUpdate: EventUpdate
+  events: EventStore
   attempts: Pick<AttemptStore, 'extendExpiryParts'>
   shards: Pick<Shards, 'count'>
   queue: Pick<TaskQueue, 'listOverdue'>
 }
 
 export function createRetention(deps: RetentionDeps) {
-  const { db, clock, eventUpdate, attempts, shards, queue } = deps
+  const { db, clock, events, attempts, shards, queue } = deps
   const deliveries = entity(db, eventsTable, DeliveryItem)
 
   function deliveryPart(delivery: Delivery, expiresAt: number) {
@@ -60,7 +60,7 @@ export function createRetention(deps: RetentionDeps) {
   function extend(task: RouteTask | DeliveryTask): Promise<boolean> {
     return retryOnConflict(async () => {
       const now = epochSeconds(clock)
-      const event = await eventUpdate.getForTask(task)
+      const event = await events.getForTask(task)
       if (!event) return false
       const delivery =
         task.kind === 'deliver' ? await deliveries.get(deliveryKey.of(task)) : undefined
@@ -69,7 +69,7 @@ export function createRetention(deps: RetentionDeps) {
       if (firstExpiry > now + EXPIRES_SOON_SECONDS) return false
       const expiresAt = Math.max(event.expiresAt, now + EXTENSION_SECONDS)
       await transact(db, [
-        ...eventUpdate.prepare(event, { expiresAt }).parts,
+        ...events.updateStatus(event, { expiresAt }).parts,
         ...(delivery ? [deliveryPart(delivery, expiresAt)] : []),
         ...(task.kind === 'deliver' ? await attempts.extendExpiryParts(task, expiresAt) : []),
       ])

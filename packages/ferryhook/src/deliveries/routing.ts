@@ -7,7 +7,7 @@ import { entity } from '@strongroom/kit/entity'
 import { newId } from '@strongroom/kit/ids'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transact } from '@strongroom/kit/transact'
-import type { EventUpdate } from '../events/event-update.ts'
+import type { EventStore } from '../events/store.ts'
 import type { Event } from '../events/item.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import { type DeliveryTask, type RouteTask, RouteTaskItem } from '../queue/tasks.ts'
@@ -48,13 +48,13 @@ export interface RouteResult {
 
 export interface RoutingDeps extends Pick<StoreDeps, 'db' | 'clock'> {
   queue: TaskQueue
-  eventUpdate: EventUpdate
+  events: EventStore
   transitions: Transitions
   deliveries: Pick<DeliveryStore, 'listByEvent'>
 }
 
 export function createRouting(deps: RoutingDeps) {
-  const { db, clock, queue, eventUpdate, transitions, deliveries } = deps
+  const { db, clock, queue, events, transitions, deliveries } = deps
   const routes = entity(db, eventsTable, RouteTaskItem)
 
   /**
@@ -72,7 +72,7 @@ export function createRouting(deps: RoutingDeps) {
 
     /** True if connections remain for the next batch. */
     async function routeBatch(): Promise<boolean> {
-      const before = event ?? (await eventUpdate.getForTask(task))
+      const before = event ?? (await events.getForTask(task))
       event = undefined
       // Nothing is created for a deleted or expired event.
       const missing = before ? await withoutDelivery(before, targets) : []
@@ -148,7 +148,7 @@ export function createRouting(deps: RoutingDeps) {
     { leaseUntil, unrouted, targets }: RouteOptions & { targets: readonly RouteTarget[] },
   ) {
     if (targets.length === 0 && !derivedStatus(event.counts)) {
-      return eventUpdate.prepare(event, {
+      return events.updateStatus(event, {
         status: 'unrouted',
         ...(unrouted !== undefined && { reason: unrouted }),
       })
@@ -156,7 +156,7 @@ export function createRouting(deps: RoutingDeps) {
     if (put.length === 0) return undefined
     const counts = { ...event.counts }
     for (const { delivery } of put) counts[delivery.state] += 1
-    return eventUpdate.prepare(event, {
+    return events.updateStatus(event, {
       counts,
       ...(leaseUntil !== undefined && { processedAt: event.processedAt ?? clock.now() }),
       expiresAt: Math.max(...put.map(({ delivery }) => delivery.expiresAt)),

@@ -2,19 +2,26 @@
 import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transact } from '@strongroom/kit/transact'
-import type { EventUpdate } from '../events/event-update.ts'
-import type { Event } from '../events/item.ts'
+import type { EventStore } from '../events/store.ts'
+import type { Event, LastAttempt } from '../events/item.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import type { DeliveryTask } from '../queue/tasks.ts'
 import type { StoreDeps } from '../stores.ts'
+import type { SendOutcome } from '../outbound/exchange.ts'
 import type { AttemptResult, AttemptStore } from './attempt-store.ts'
 import { pendingState } from './state.ts'
 import { expiryForAttempt, type Transitions } from './transition.ts'
 
+export interface SettledAttempt extends AttemptResult {
+  end: SendOutcome
+  /** Of the retry schedule. */
+  maxAttempts: number
+}
+
 export type AttemptOutcome =
-  | { state: 'delivered'; attempt: AttemptResult }
-  | { state: 'retrying'; attempt: AttemptResult; nextAt: number; reason?: string }
-  | { state: 'failed'; attempt?: AttemptResult; reason: string }
+  | { state: 'delivered'; attempt: SettledAttempt }
+  | { state: 'retrying'; attempt: SettledAttempt; nextAt: number; reason?: string }
+  | { state: 'failed'; attempt?: SettledAttempt; reason: string }
   | { state: 'filtered'; reason?: string }
 
 export type SettleResult =
@@ -29,13 +36,13 @@ export type SettleResult =
 
 export interface SettlementDeps extends Pick<StoreDeps, 'db'> {
   queue: TaskQueue
-  eventUpdate: EventUpdate
+  events: EventStore
   transitions: Transitions
   attempts: AttemptStore
 }
 
 export function createSettlement(deps: SettlementDeps) {
-  const { db, queue, eventUpdate, transitions, attempts } = deps
+  const { db, queue, events, transitions, attempts } = deps
 
   /** The task of the next attempt; its event is retained for at least an hour after that. */
   async function nextTask(task: DeliveryTask, nextAt: number, event: Event) {
@@ -58,7 +65,7 @@ export function createSettlement(deps: SettlementDeps) {
       let cached = loaded
       let isReplaced = false
       return retryOnConflict<SettleResult>(async () => {
-        const event = cached ?? (await eventUpdate.getForTask(task))
+        const event = cached ?? (await events.getForTask(task))
         cached = undefined
         const parts = [queue.completePart(task)]
         let after: Event | undefined
@@ -72,6 +79,7 @@ export function createSettlement(deps: SettlementDeps) {
             to: outcome.state,
             reason: 'reason' in outcome ? outcome.reason : undefined,
             attemptsMade: task.attemptNumber - (attempt ? 0 : 1),
+            attempt: attempt && summaryOf(attempt, task),
             claimedAt: task.claimedAt,
             ...(next && { retainUntil: next.keptUntil }),
             next,
@@ -79,7 +87,11 @@ export function createSettlement(deps: SettlementDeps) {
           after = change.after
           parts.push(...change.parts)
           if (next) parts.push(queue.deliveryPart(next))
-          if (attempt) parts.push(attempts.putPart(task, attempt, after.expiresAt))
+          if (attempt) {
+            const { connectionId, run } = task
+            const input = { ...attempt, connectionId, run, expiresAt: after.expiresAt }
+            parts.push(attempts.create(task.eventId, task.attemptNumber, input))
+          }
         }
         try {
           await transact(db, parts)
@@ -94,6 +106,12 @@ export function createSettlement(deps: SettlementDeps) {
       })
     },
   }
+}
+
+function summaryOf(attempt: SettledAttempt, task: DeliveryTask): LastAttempt {
+  const { statusCode, latencyMs, attemptedAt, maxAttempts, end } = attempt
+  const { connectionId, attemptNumber: number } = task
+  return { connectionId, number, maxAttempts, statusCode, latencyMs, outcome: end, attemptedAt }
 }
 
 export type Settlement = ReturnType<typeof createSettlement>

@@ -13,7 +13,6 @@ import { eventsTable } from '../tables.ts'
 import type { AttemptStore } from './attempt-store.ts'
 import { expiryForAttempt } from './transition.ts'
 import type { StoreDeps } from '../stores.ts'
-import type { EventUpdate } from '../events/event-update.ts'
 import type { EventStore } from '../events/store.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import { isUnexpired, unlessExpired } from '../storage/time.ts'
@@ -34,13 +33,12 @@ export type ReplayDeliveryResult =
 
 export interface DeliveryStoreDeps extends Pick<StoreDeps, 'db' | 'clock'> {
   queue: TaskQueue
-  eventUpdate: EventUpdate
-  events: Pick<EventStore, 'getConsistent'>
+  events: EventStore
   attempts: Pick<AttemptStore, 'extendExpiryParts'>
 }
 
 export function createDeliveryStore(deps: DeliveryStoreDeps) {
-  const { db, clock, queue, eventUpdate, events, attempts } = deps
+  const { db, clock, queue, events, attempts } = deps
   const deliveries = entity(db, eventsTable, DeliveryItem)
 
   async function get(eventId: string, connectionId: string): Promise<Delivery | null> {
@@ -85,7 +83,7 @@ export function createDeliveryStore(deps: DeliveryStoreDeps) {
       { replayId = newId('rpl'), acceptUnverified = false, extraParts = [] }: ReplayOptions = {},
     ): Promise<ReplayDeliveryResult> {
       return retryOnConflict(async () => {
-        const event = await events.getConsistent(eventId)
+        const event = await events.getById(eventId)
         if (!event) return { kind: 'not_found' }
         const unverified = isUnverified(event)
         if (unverified && !acceptUnverified) return { kind: 'unverified' }
@@ -138,7 +136,7 @@ export function createDeliveryStore(deps: DeliveryStoreDeps) {
         await transact(db, [
           deliveries.part.put(replayed, unchanged),
           queue.deliveryPart(task),
-          ...eventUpdate.prepare(event, {
+          ...events.updateStatus(event, {
             counts,
             replayedAt: now,
             ...(unverified && { unverified: true }),

@@ -1,14 +1,16 @@
 /** State changes of a delivery, with the update of its event that follows from them. */
 import { epochSeconds } from '@strongroom/platform/clock'
 import type { Item, TransactWriteItem } from '@strongroom/kit/db'
+import type { ConnectionActivityStore } from '../connections/activity-store.ts'
 import { type DeliveryState, moveCount } from './state.ts'
 import { type Delivery, DeliveryItem, deliveryKey } from './item.ts'
-import type { Event } from '../events/item.ts'
+import type { Event, LastAttempt } from '../events/item.ts'
 import type { DeliveryTask } from '../queue/tasks.ts'
 import { eventsTable } from '../tables.ts'
 import type { AttemptStore } from './attempt-store.ts'
 import type { StoreDeps } from '../stores.ts'
-import type { EventChanges, EventUpdate } from '../events/event-update.ts'
+import type { EventChanges } from '../events/event-update.ts'
+import type { EventStore } from '../events/store.ts'
 
 /** An event is retained for this long after its next attempt. */
 const RETENTION_AFTER_ATTEMPT_SECONDS = 3_600
@@ -53,6 +55,8 @@ export interface Transition {
   reason?: string | undefined
   /** Defaults to the attempts before the one of the task. */
   attemptsMade?: number
+  /** The attempt that caused the transition. */
+  attempt?: LastAttempt | undefined
   /** When a worker first claimed the task. */
   claimedAt?: number | undefined
   /** Until when event and delivery must be retained. The expiry is never shortened. */
@@ -63,11 +67,13 @@ export interface Transition {
 
 export function createTransitions({
   clock,
-  eventUpdate,
+  events,
   attempts,
+  activity,
 }: Pick<StoreDeps, 'clock'> & {
-  eventUpdate: EventUpdate
+  events: EventStore
   attempts: Pick<AttemptStore, 'extendExpiryParts'>
+  activity: Pick<ConnectionActivityStore, 'countPart'>
 }) {
   return {
     /** For a result of `newDelivery`, whose values were validated where they came from. */
@@ -92,6 +98,7 @@ export function createTransitions({
       transition: Transition,
     ): Promise<{ parts: TransactWriteItem[]; after: Event; delivery: Delivery }> {
       const { task, from, to, reason, attemptsMade, claimedAt, retainUntil = 0, next } = transition
+      const { attempt } = transition
       const processedAt = earlier(event.processedAt, claimedAt)
       const changed = newDelivery(task, clock.now(), next)
       changed.state = to
@@ -101,7 +108,8 @@ export function createTransitions({
       const eventChanges: EventChanges = { counts, expiresAt: retainUntil }
       if (processedAt !== undefined) eventChanges.processedAt = processedAt
       if (to === 'delivered') eventChanges.deliveredAt = clock.now()
-      const eventPart = eventUpdate.prepare(event, eventChanges)
+      if (attempt && explainsStatus(attempt, event.lastAttempt)) eventChanges.lastAttempt = attempt
+      const eventPart = events.updateStatus(event, eventChanges)
       const { expiresAt } = eventPart.after
       changed.expiresAt = expiresAt
       const put: TransactWriteItem = {
@@ -127,6 +135,9 @@ export function createTransitions({
         },
       }
       const parts = [put, ...eventPart.parts]
+      // Nobody sees the counts of a deleted connection, and they would outlive its account.
+      const isCounted = (to === 'delivered' || to === 'failed') && reason !== 'connection_deleted'
+      if (isCounted) parts.push(activity.countPart(task, to))
       if (expiresAt > task.keptUntil)
         parts.push(...(await attempts.extendExpiryParts(task, expiresAt)))
       return { parts, after: eventPart.after, delivery: changed }
@@ -135,6 +146,12 @@ export function createTransitions({
 }
 
 export type Transitions = ReturnType<typeof createTransitions>
+
+/** A success does not hide the failure of another connection. */
+function explainsStatus(attempt: LastAttempt, before: LastAttempt | undefined): boolean {
+  if (!before || before.outcome === 'delivered' || attempt.outcome !== 'delivered') return true
+  return before.connectionId === attempt.connectionId
+}
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)

@@ -7,7 +7,7 @@ import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transact } from '@strongroom/kit/transact'
 import { epochSeconds } from '@strongroom/platform/clock'
 import pLimit from 'p-limit'
-import type { EventUpdate } from '../events/event-update.ts'
+import type { EventStore } from '../events/store.ts'
 import type { Event } from '../events/item.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import {
@@ -20,7 +20,7 @@ import {
 import { exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
-import { EXPIRY_NOTICE_SECONDS, EXPIRY_STEP_MS } from './parking.ts'
+import { EXPIRY_NOTICE_SECONDS } from './parking.ts'
 import { pendingState } from './state.ts'
 import { MAX_PARKED_SECONDS, type Transitions } from './transition.ts'
 
@@ -50,12 +50,12 @@ export interface WakeUpOptions {
 
 export interface WakeUpDeps extends Pick<StoreDeps, 'db' | 'clock'> {
   queue: TaskQueue
-  eventUpdate: EventUpdate
+  events: EventStore
   transitions: Transitions
 }
 
 export function createWakeUps(deps: WakeUpDeps) {
-  const { db, clock, queue, eventUpdate, transitions } = deps
+  const { db, clock, queue, events, transitions } = deps
   const parkedTasks = entity(db, eventsTable, ParkedTaskItem)
   const wakeUps = entity(db, eventsTable, WakeUpTaskItem)
 
@@ -79,7 +79,7 @@ export function createWakeUps(deps: WakeUpDeps) {
   ): Promise<UnparkResult> {
     let isReplaced = false
     return retryOnConflict<UnparkResult>(async () => {
-      const event = isReplaced ? undefined : await eventUpdate.getForTask(task)
+      const event = isReplaced ? undefined : await events.getForTask(task)
       const remove = parkedTasks.part.delete({ PK: task.PK, SK: task.SK }, exists)
       try {
         await transact(db, [remove, ...(event ? await toParts(event) : [])])
@@ -152,8 +152,7 @@ export function createWakeUps(deps: WakeUpDeps) {
       { limit, nextWakeAt, isPaused = false }: WakeUpOptions,
     ): Promise<{ released: number; missing: number; hasMore: boolean }> {
       const { connectionId } = task
-      const isExpiryCheck = task.dueAt % EXPIRY_STEP_MS === 0
-      const held = isExpiryCheck ? await failAllExpired(connectionId, listHeld) : countResults([])
+      const held = await failAllExpired(connectionId, listHeld)
 
       async function releasable(max: number): Promise<ParkedTask[]> {
         if (!isPaused) return max > 0 ? listParked(connectionId, max) : []

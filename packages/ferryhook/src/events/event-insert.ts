@@ -5,7 +5,12 @@
 import { createHash } from 'node:crypto'
 import { epochSeconds } from '@strongroom/platform/clock'
 import type { Item, TransactWriteItem } from '@strongroom/kit/db'
-import { isResponseLost, StoreBusy, TransactionFailed } from '@strongroom/kit/db-errors'
+import {
+  isResponseLost,
+  ItemMismatch,
+  StoreBusy,
+  TransactionFailed,
+} from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { transact } from '@strongroom/kit/transact'
 import { expr } from '@strongroom/kit/expression'
@@ -44,17 +49,23 @@ export interface CreateEventInput extends Pick<
   receivedAt?: number | undefined
   /** Others than `received` are stored for the owner to see, neither routed nor deduplicated. */
   status?: 'received' | 'signature_failed' | 'failed'
+  /** The provider's name of what happened. */
+  eventType?: string | undefined
   /** The provider's id of the event; a second event of the same source with it is a `duplicate`. */
   dedupKey?: string | undefined
   /** Counts the event, unless the owner has reached the limit of the month. */
   quota?: { month: string; limit: number } | undefined
 }
 
-/** `duplicate`: the provider sent the event before, and `eventId` is that of the stored one. */
-export type InsertResult =
-  | { kind: 'stored'; event: Event }
-  | { kind: 'duplicate'; eventId: string }
-  | { kind: 'month_limit' }
+/** The provider sent the event before, and `eventId` is that of the stored one. */
+export class DuplicateEvent extends WriteRejected {
+  readonly eventId: string
+
+  constructor(eventId: string) {
+    super('duplicate')
+    this.eventId = eventId
+  }
+}
 
 /**
  * No write starts later than this after the receipt. Events are metered two minutes after their
@@ -74,12 +85,26 @@ const ifAbsent = {
   ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
 } as const
 
+/**
+ * What the caller supplies. Ingest builds the rest itself, and validating all of it would be a sixth
+ * of its work.
+ */
+const Supplied = EventItem.pick({
+  sourceId: true,
+  userId: true,
+  sourceIp: true,
+  contentType: true,
+  eventType: true,
+  method: true,
+  query: true,
+  reason: true,
+})
+
 export function createEventInsert({
   db,
   clock,
   queue,
-}: Pick<StoreDeps, 'db' | 'clock'> & { queue: TaskQueue }) {
-  const events = entity(db, eventsTable, EventItem)
+}: Pick<StoreDeps, 'db' | 'clock'> & { queue: Pick<TaskQueue, 'routePart'> }) {
   const bodies = entity(db, eventsTable, EventBodyItem)
   const dedups = entity(db, eventsTable, DedupItem)
   const quotas = entity(db, eventsTable, QuotaItem)
@@ -109,21 +134,22 @@ export function createEventInsert({
     return bodies.part.put({ ...eventBodyKey.of({ eventId }), eventId, ...stored, expiresAt })
   }
 
-  async function store(
-    input: CreateEventInput,
-    putEvent: (event: Event) => TransactWriteItem,
-  ): Promise<InsertResult> {
+  /** Rejected with `month_limit`, or as a `DuplicateEvent`. */
+  async function create(input: CreateEventInput): Promise<Event> {
     if (input.body.byteLength > MAX_BODY_BYTES) throw new WriteRejected('body_too_large')
     const event = newEvent(input, input.receivedAt ?? clock.now())
-    const { eventId, sourceId, userId, receivedAt, expiresAt } = event
+    validateSupplied(event)
+    const { eventId, sourceId, receivedAt, expiresAt } = event
     const isRouted = event.status === 'received'
     // Not validated: it repeats values of the event.
     const ref = { ...eventRefKey.of(event), eventId, sourceId, receivedAt, expiresAt }
-    const parts = [putEvent(event), { Put: { TableName, Item: ref, ...ifAbsent } }]
+    const parts: TransactWriteItem[] = [
+      { Put: { TableName, Item: event as Item, ...ifAbsent } },
+      { Put: { TableName, Item: ref, ...ifAbsent } },
+    ]
     if (event.body === undefined) parts.push(await bodyPart(input.body, event))
     if (isRouted) {
-      const task = { eventId, sourceId, userId, receivedAt, dueAt: receivedAt }
-      parts.push(await queue.routePart(task))
+      parts.push(await queue.routePart(event))
     }
     const quotaAt = isRouted && input.quota ? parts.push(quotaPart(input.quota, event)) - 1 : -1
     const dedup = isRouted ? input.dedupKey : undefined
@@ -135,40 +161,28 @@ export function createEventInsert({
       }
       try {
         await transact(db, parts)
-        return { kind: 'stored', event }
+        return event
       } catch (error) {
         if (error instanceof TransactionFailed) {
           // The id is new, so an earlier attempt was stored and its response was lost.
-          if (error.conditionFailed(0)) return { kind: 'stored', event }
+          if (error.conditionFailed(0)) return event
           if (error.conditionFailed(dedupAt)) {
-            const first = dedups.parse(error.reasons[dedupAt]?.item ?? {})
-            return { kind: 'duplicate', eventId: first.eventId }
+            throw new DuplicateEvent(dedups.parse(error.reasons[dedupAt]?.item ?? {}).eventId)
           }
-          if (error.conditionFailed(quotaAt)) return { kind: 'month_limit' }
+          if (error.conditionFailed(quotaAt)) throw new WriteRejected('month_limit')
         }
         if (!isResponseLost(error) || attempt >= MAX_ATTEMPTS) throw error
       }
     }
   }
 
-  return {
-    /** Rejected with `duplicate` or `month_limit`. */
-    async create(input: CreateEventInput): Promise<Event> {
-      const result = await store(input, (event) => events.part.put(event, absent))
-      if (result.kind !== 'stored') throw new WriteRejected(result.kind)
-      return result.event
-    },
-
-    /**
-     * Without validating the event. Ingest builds every value itself, and validation would be a
-     * sixth of its work.
-     */
-    createUnchecked: (input: CreateEventInput): Promise<InsertResult> =>
-      store(input, (event) => ({ Put: { TableName, Item: event as Item, ...ifAbsent } })),
-  }
+  return create
 }
 
-export type EventInsert = ReturnType<typeof createEventInsert>
+function validateSupplied(event: Event): void {
+  const { error } = Supplied.safeParse(event)
+  if (error) throw new ItemMismatch(eventsTable, event as Item, 'write', error)
+}
 
 function newEvent(input: CreateEventInput, receivedAt: number): Event {
   const { sourceId, userId, reason, contentType, query } = input
@@ -197,6 +211,7 @@ function newEvent(input: CreateEventInput, receivedAt: number): Event {
   // Assigned one by one, because spreading is slow. An absent attribute must not be undefined.
   if (reason !== undefined) event.reason = reason
   if (body !== undefined) event.body = body
+  if (input.eventType !== undefined) event.eventType = input.eventType
   if (contentType !== undefined) event.contentType = contentType
   if (query !== undefined) event.query = query
   return event

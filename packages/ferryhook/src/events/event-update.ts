@@ -19,6 +19,7 @@ import { validateChanges } from '../storage/update-expression.ts'
 import { exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { isUnexpired, unlessExpired } from '../storage/time.ts'
+import { WriteRejected } from '../storage/write-rejected.ts'
 
 export type EventChanges = Partial<
   Pick<
@@ -30,6 +31,7 @@ export type EventChanges = Partial<
     | 'deliveredAt'
     | 'replayedAt'
     | 'unverified'
+    | 'lastAttempt'
     | 'expiresAt'
   >
 >
@@ -62,15 +64,23 @@ export function createEventUpdate({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>
 
     /**
      * The parts of a transaction that requires the event to be unchanged since it was read. New
-     * counts set the status that follows from them; a later expiry also extends the reference and
-     * the body. `after` is the event after the transaction.
+     * counts set the status that follows from them; without deliveries it is set explicitly, such as
+     * `unrouted`. A later expiry also extends the reference and the body. `after` is the event after
+     * the transaction. Rejected with `status_derived` if deliveries decide another status.
      */
-    prepare(event: Event, changes: EventChanges): { parts: TransactWriteItem[]; after: Event } {
+    updateStatus(
+      event: Event,
+      changes: EventChanges,
+    ): { parts: TransactWriteItem[]; after: Event } {
+      const derived = derivedStatus(changes.counts ?? event.counts)
+      if (changes.status && derived && changes.status !== derived) {
+        throw new WriteRejected('status_derived')
+      }
       const minExpiry = isUnexpired(clock, event)
         ? 0
         : epochSeconds(clock) + RETENTION_AFTER_EXPIRY_SECONDS
       const expiresAt = Math.max(event.expiresAt, changes.expiresAt ?? 0, minExpiry)
-      const status = changes.status ?? (changes.counts && derivedStatus(changes.counts))
+      const status = changes.status ?? (changes.counts && derived)
       const { PK, SK } = event
       const update: Partial<Event> = { ...changes, expiresAt, rev: event.rev + 1 }
       if (status) update.status = status
@@ -119,5 +129,3 @@ function updatePart(Key: { PK: string; SK: string }, changes: Partial<Event>, re
     },
   } satisfies TransactWriteItem
 }
-
-export type EventUpdate = ReturnType<typeof createEventUpdate>

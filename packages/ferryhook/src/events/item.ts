@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { deliveryStates } from '../deliveries/state.ts'
 import { keyTemplate } from '../storage/key-template.ts'
+import { EventType } from './event-type.ts'
 import { bytes, count, id, json, milliseconds, seconds } from '../storage/schemas.ts'
 
 export const eventKey = keyTemplate({ PK: 'SRC#{sourceId}', SK: 'EVT#{receivedAt}#{eventId}' })
@@ -24,6 +25,20 @@ export type EventStatus = (typeof eventStatuses)[number]
 export const MAX_INLINE_BODY_BYTES = 4_096
 export const MAX_BODY_BYTES = 262_144
 
+/** The attempt that explains the status of its event, so that a list needs no other items. */
+const LastAttempt = z.object({
+  connectionId: id('conn'),
+  number: z.number().int().min(1).max(8),
+  /** Of the retry schedule at the time. */
+  maxAttempts: z.number().int().min(1).max(8),
+  /** 0 if there was no response. */
+  statusCode: z.number().int().min(0).max(999),
+  latencyMs: count,
+  outcome: z.string().min(1).max(50),
+  attemptedAt: milliseconds,
+})
+export type LastAttempt = z.infer<typeof LastAttempt>
+
 export const EventItem = z.object({
   ...eventKey.fields,
   ...eventById.fields,
@@ -42,6 +57,8 @@ export const EventItem = z.object({
   bodyBytes: count.max(MAX_BODY_BYTES),
   sourceIp: z.string().min(1).max(64),
   contentType: z.string().max(1_024).optional(),
+  /** The provider's name of what happened, such as `invoice.paid`. */
+  eventType: EventType.optional(),
   method: z.string().regex(/^[A-Z]{1,16}$/),
   /** The query string of the request, without its question mark. */
   query: z.string().max(8_192).optional(),
@@ -55,6 +72,7 @@ export const EventItem = z.object({
   expiresAt: seconds,
   /** The number of deliveries in each state; `status` follows from them. */
   counts: z.record(z.enum(deliveryStates), count),
+  lastAttempt: LastAttempt.optional(),
   /** Incremented by each update. An update requires that it is unchanged. */
   rev: count,
 })

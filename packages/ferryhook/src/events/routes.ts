@@ -5,14 +5,21 @@ import { errorResponses, jsonResponse, pageOf } from '@strongroom/kit/http/opena
 import type { Permissions } from '../http/permissions.ts'
 import { ById, PageQuery } from '../http/schemas.ts'
 import { ferryhookError } from '../errors.ts'
-import { eventStatuses } from './item.ts'
 import type { EventService } from './service.ts'
 import { EventDetailView, EventView, toEventView, toEventDetailView } from './view.ts'
-import { checkTimeRange, SearchText, ReceivedTime } from './search.ts'
+import {
+  checkSearchRange,
+  checkTimeRange,
+  EventTypeFilter,
+  SearchText,
+  StatusFilter,
+  ReceivedTime,
+} from './search.ts'
 
 const EventQuery = PageQuery.extend({
   id: z.string().max(100).optional().openapi({ description: 'Return only the event with this id' }),
-  status: z.enum(eventStatuses).optional(),
+  status: StatusFilter.optional(),
+  type: EventTypeFilter.optional(),
   from: ReceivedTime.optional(),
   to: ReceivedTime.optional(),
   header: SearchText.optional().openapi({
@@ -23,10 +30,7 @@ const EventQuery = PageQuery.extend({
     description: 'Text to find in the body. Requires `from`.',
   }),
 }).superRefine((query, context) => {
-  const searches = (query.header !== undefined || query.body !== undefined) && !query.id
-  if (searches && query.from === undefined) {
-    context.addIssue({ code: 'custom', path: ['from'], message: 'Is required to search for text' })
-  }
+  if (!query.id) checkSearchRange(query, context)
   checkTimeRange(query, context)
 })
 

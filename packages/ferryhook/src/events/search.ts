@@ -2,7 +2,8 @@
 import { z } from '@hono/zod-openapi'
 import type { Stores } from '../stores.ts'
 import type { Search } from '../storage/paging.ts'
-import type { Event } from './item.ts'
+import { MAX_EVENT_TYPE_CHARACTERS } from './event-type.ts'
+import { type Event, eventStatuses } from './item.ts'
 import type { HeaderFields } from '../outbound/headers.ts'
 
 /** Keys sort by thirteen digits; no event is older. */
@@ -14,6 +15,25 @@ export const ReceivedTime = z.iso
   .transform((text) => Math.max(Date.parse(text), MIN_RECEIVED_MS))
   .openapi({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00Z' })
 
+export const EventTypeFilter = z.string().min(1).max(MAX_EVENT_TYPE_CHARACTERS).openapi({
+  description: 'A type of events, or the beginning of types and an asterisk: `invoice.*`',
+  example: 'invoice.paid',
+})
+
+/** Parsed to a list without repetitions. */
+export const StatusFilter = z
+  .string()
+  .max(200)
+  .transform((text) => [...new Set(text.split(','))])
+  .pipe(z.array(z.enum(eventStatuses)))
+  .openapi({
+    type: 'array',
+    items: { type: 'string', enum: [...eventStatuses] },
+    param: { style: 'form', explode: false },
+    description: 'One status, or several with commas between them',
+    example: ['failed', 'retrying'],
+  })
+
 export const SearchText = z.string().min(1).max(200)
 
 export function checkTimeRange(
@@ -22,6 +42,15 @@ export function checkTimeRange(
 ): void {
   if (from === undefined || to === undefined || from <= to) return
   context.addIssue({ code: 'custom', path: ['to'], message: 'Is before from' })
+}
+
+/** A text is searched in every event, so a search needs a beginning. */
+export function checkSearchRange(
+  { from, header, body }: { from?: number | undefined } & TextQuery,
+  context: z.RefinementCtx,
+): void {
+  if (from !== undefined || (header === undefined && body === undefined)) return
+  context.addIssue({ code: 'custom', path: ['from'], message: 'Is required to search for text' })
 }
 
 export interface TextQuery {

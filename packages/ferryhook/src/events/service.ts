@@ -1,15 +1,19 @@
 /** The events of a user's sources, including deleted sources. */
 import type { Principal } from '../accounts/authentication.ts'
+import type { Connection } from '../connections/item.ts'
+import type { CircuitState } from '../connections/activity-store.ts'
 import type { Attempt, Delivery } from '../deliveries/item.ts'
+import { isPending } from '../deliveries/state.ts'
 import { ferryhookError } from '../errors.ts'
 import type { Source } from '../sources/item.ts'
 import type { PaginatedResult, Stores } from '../stores.ts'
-import type { Event, EventStatus } from './item.ts'
+import { hasEventType } from './event-type.ts'
+import type { EventFilter } from './event-filter.ts'
+import type { Event } from './item.ts'
 import { type TextQuery, createTextSearch } from './search.ts'
 
-export interface EventQuery extends TextQuery {
+export interface EventQuery extends TextQuery, EventFilter {
   id?: string | undefined
-  status?: EventStatus | undefined
   /** Receipt times in milliseconds, inclusive. */
   from?: number | undefined
   to?: number | undefined
@@ -17,16 +21,31 @@ export interface EventQuery extends TextQuery {
   cursor?: string | undefined
 }
 
+export interface EventDetails {
+  event: Event
+  body: Uint8Array
+  deliveries: Delivery[]
+  attempts: Attempt[]
+  source: Source
+  /** All connections of the source, including deleted ones. */
+  connections: Connection[]
+  /** By connection: the open circuit breakers that deliveries wait for. */
+  circuits: ReadonlyMap<string, CircuitState>
+}
+
 export function createEventService({
   stores,
 }: {
-  stores: Pick<Stores, 'events' | 'deliveries' | 'attempts' | 'sources'>
+  stores: Pick<
+    Stores,
+    'events' | 'deliveries' | 'attempts' | 'sources' | 'connections' | 'connectionActivity'
+  >
 }) {
   const { events } = stores
 
   /** An event of another user is not found either. */
   async function get({ user }: Principal, eventId: string): Promise<Event> {
-    const event = await events.getConsistent(eventId)
+    const event = await events.getById(eventId)
     if (event?.userId !== user.userId) throw ferryhookError('event_not_found')
     return event
   }
@@ -44,13 +63,29 @@ export function createEventService({
     return getBody
   }
 
+  async function circuitsOf(deliveries: readonly Delivery[]): Promise<Map<string, CircuitState>> {
+    const waiting = deliveries.filter(
+      ({ state, reason }) => isPending(state) && reason === 'circuit',
+    )
+    const circuits = await Promise.all(
+      waiting.map(({ connectionId }) => stores.connectionActivity.circuitOf(connectionId)),
+    )
+    return new Map(
+      waiting.flatMap(({ connectionId }, index) => {
+        const circuit = circuits[index]
+        return circuit ? [[connectionId, circuit] as const] : []
+      }),
+    )
+  }
+
   /** The event with this id, if it matches the query. */
   async function findOne(sourceId: string, id: string, query: EventQuery): Promise<Event[]> {
-    const event = await events.getConsistent(id)
+    const event = await events.getById(id)
     if (event?.sourceId !== sourceId) return []
-    const { status, from = event.receivedAt, to = event.receivedAt } = query
+    const { status, type, from = event.receivedAt, to = event.receivedAt } = query
     const isInTime = from <= event.receivedAt && event.receivedAt <= to
-    if (!isInTime || (status !== undefined && event.status !== status)) return []
+    if (!isInTime || status?.includes(event.status) === false) return []
+    if (type !== undefined && !hasEventType(event, type)) return []
     const search = createTextSearch(query, events)
     return !search || (await search.matches(event)) ? [event] : []
   }
@@ -66,23 +101,24 @@ export function createEventService({
       query: EventQuery,
     ): Promise<PaginatedResult<Event>> {
       await getSource(principal, sourceId)
-      const { id, status, from, to, limit, cursor } = query
+      const { id, status, type, from, to, limit, cursor } = query
       if (id !== undefined) return { items: await findOne(sourceId, id, query), cursor: null }
       const search = createTextSearch(query, events)
-      return events.listBySource(sourceId, { status, from, to, limit, cursor, search })
+      return events.listBySource(sourceId, { status, type, from, to, limit, cursor, search })
     },
 
-    async getDetails(
-      principal: Principal,
-      eventId: string,
-    ): Promise<{ event: Event; body: Uint8Array; deliveries: Delivery[]; attempts: Attempt[] }> {
+    async getDetails(principal: Principal, eventId: string): Promise<EventDetails> {
       const event = await get(principal, eventId)
-      const [body, deliveries, attempts] = await Promise.all([
+      const { sourceId } = event
+      const [body, deliveries, attempts, source, connections] = await Promise.all([
         bodyOf(event),
         stores.deliveries.listByEvent(eventId),
         stores.attempts.listByEvent(eventId),
+        getSource(principal, sourceId),
+        stores.connections.listBySource(sourceId, { includeDeleted: true }),
       ])
-      return { event, body, deliveries, attempts }
+      const circuits = await circuitsOf(deliveries)
+      return { event, body, deliveries, attempts, source, connections, circuits }
     },
 
     /** The bytes as received. */

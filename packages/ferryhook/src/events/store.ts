@@ -1,33 +1,29 @@
 import { entity } from '@strongroom/kit/entity'
-import { transact } from '@strongroom/kit/transact'
 import { expr } from '@strongroom/kit/expression'
-import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { queryPage } from '@strongroom/kit/paging'
-import { derivedStatus } from '../deliveries/state.ts'
+import type { TaskQueue } from '../queue/store.ts'
+import { indexKey } from '../storage/conditions.ts'
 import {
   type EventBody,
   EventBodyItem,
   eventBodyKey,
   type Event,
-  type EventLocator,
   eventById,
   EventItem,
   eventKey,
   EventRefItem,
   eventRefKey,
-  type EventStatus,
 } from './item.ts'
 import { eventsTable } from '../tables.ts'
 import type { StoreDeps, PaginatedResult } from '../stores.ts'
 import { unpackBody } from './body.ts'
-import type { EventInsert } from './event-insert.ts'
-import type { EventUpdate } from './event-update.ts'
+import { type EventFilter, eventFilter, eventRange, sortable } from './event-filter.ts'
+import { createEventInsert } from './event-insert.ts'
+import { createEventUpdate } from './event-update.ts'
 import { readPage, type PageOpts, type Search } from '../storage/paging.ts'
-import { WriteRejected } from '../storage/write-rejected.ts'
 import { isUnexpired, unlessExpired } from '../storage/time.ts'
 
-export interface ListOpts extends PageOpts {
-  status?: EventStatus | undefined
+export interface ListOpts extends PageOpts, EventFilter {
   /** Receipt times in milliseconds, inclusive. */
   from?: number | undefined
   to?: number | undefined
@@ -37,6 +33,11 @@ export interface ListOpts extends PageOpts {
 /** A position between events: before all events of a time, or after one event. */
 export type EventPosition = Pick<Event, 'receivedAt'> & { eventId?: string | undefined }
 
+interface Key {
+  PK: string
+  SK: string
+}
+
 /** Limits the reads for one page of a filter that few events match: about 20,000 events. */
 const MAX_READS = 100
 
@@ -44,17 +45,27 @@ export function createEventStore({
   db,
   clock,
   cursors,
-  eventInsert,
-  eventUpdate,
-}: StoreDeps & { eventInsert: EventInsert; eventUpdate: EventUpdate }) {
+  queue,
+}: StoreDeps & { queue: Pick<TaskQueue, 'routePart'> }) {
   const events = entity(db, eventsTable, EventItem)
   const refs = entity(db, eventsTable, EventRefItem)
   const bodies = entity(db, eventsTable, EventBodyItem)
 
-  /** By id, with consistent reads. */
-  async function getConsistent(eventId: string): Promise<Event | null> {
-    const ref = unlessExpired(clock, await refs.get(eventRefKey.of({ eventId })))
-    return (ref && (await eventUpdate.get(ref))) ?? null
+  /** The key of an event in the index, which may not contain a new event yet. */
+  async function findIndexed(eventId: string): Promise<Key | undefined> {
+    const { items } = await queryPage(
+      db,
+      eventsTable,
+      { index: 'GSI1', key: indexKey(eventById.of({ eventId })), limit: 1 },
+      ({ PK, SK }) => ({ PK, SK }) as Key,
+    )
+    return items[0]
+  }
+
+  /** The key of an event in its reference, which is read consistently. */
+  async function findReferenced(eventId: string): Promise<Key | undefined> {
+    const ref = await refs.get(eventRefKey.of({ eventId }))
+    return ref && eventKey.of(ref)
   }
 
   async function bodyOf(
@@ -67,31 +78,14 @@ export function createEventStore({
   }
 
   return {
-    create: eventInsert.create,
-    createUnchecked: eventInsert.createUnchecked,
+    create: createEventInsert({ db, clock, queue }),
+    ...createEventUpdate({ db, clock }),
 
-    /**
-     * Through the index, which may not contain a new event yet. A caller that may have just written
-     * the event uses `getConsistent`.
-     */
+    /** The index only locates the event; the item itself is read, so it is the current one. */
     async getById(eventId: string): Promise<Event | null> {
-      const { GSI1PK, GSI1SK } = eventById.of({ eventId })
-      const key = expr`${events.attr('GSI1PK')} = ${GSI1PK} AND ${events.attr('GSI1SK')} = ${GSI1SK}`
-      const { items } = await queryPage(
-        db,
-        eventsTable,
-        { index: 'GSI1', key, limit: 1 },
-        ({ PK, SK }) => ({ PK, SK }) as { PK: string; SK: string },
-      )
-      const found = items[0] && (await events.get(items[0]))
-      return unlessExpired(clock, found) ?? null
+      const key = (await findIndexed(eventId)) ?? (await findReferenced(eventId))
+      return unlessExpired(clock, key && (await events.get(key))) ?? null
     },
-
-    getConsistent,
-
-    /** The event of a task, even if it has expired; null if it was deleted. */
-    getForTask: async (locator: EventLocator): Promise<Event | null> =>
-      (await eventUpdate.getForTask(locator)) ?? null,
 
     /** The bytes as received; null if the event was deleted or has expired. */
     getBody: (event: Pick<Event, 'eventId' | 'body'>): Promise<Uint8Array | null> =>
@@ -106,14 +100,15 @@ export function createEventStore({
      * has a cursor.
      */
     async listBySource(sourceId: string, opts: ListOpts = {}): Promise<PaginatedResult<Event>> {
-      const { status, from, to, search } = opts
+      const { status, type, from, to, search } = opts
       if (from !== undefined && to !== undefined && from > to) return { items: [], cursor: null }
-      const listed = JSON.stringify([status, from, to, search?.id])
+      const listed = JSON.stringify([status, type, from, to, search?.id])
+      const filter = eventFilter({ status, type })
       const scope = ['ferryhook.events', sourceId, listed] as const
       return readPage({ clock, cursors }, scope, { ...opts, maxReads: MAX_READS }, (part) =>
         events.query({
           key: rangeOf(sourceId, from, to),
-          ...(status && { filter: expr`${events.attr('status')} = ${status}` }),
+          ...(filter && { filter }),
           newestFirst: true,
           maxReads: 1,
           ...part,
@@ -140,20 +135,6 @@ export function createEventStore({
       const items = page.items.filter((event) => isUnexpired(clock, event))
       return { items, next: page.next && page.items.at(-1) }
     },
-
-    /**
-     * Sets a status that does not follow from deliveries, such as `unrouted`. Rejected with
-     * `status_derived` if deliveries decide another status.
-     */
-    async updateStatus(eventId: string, status: EventStatus): Promise<void> {
-      await retryOnConflict(async () => {
-        const event = await getConsistent(eventId)
-        if (!event) throw new WriteRejected('not_found')
-        const derived = derivedStatus(event.counts)
-        if (derived !== undefined && derived !== status) throw new WriteRejected('status_derived')
-        await transact(db, eventUpdate.prepare(event, { status }).parts)
-      })
-    },
   }
 
   function rangeOf(sourceId: string, from?: number, to?: number) {
@@ -163,17 +144,9 @@ export function createEventStore({
     if (from === undefined && to === undefined) {
       return expr`${partition} AND begins_with(${sort}, ${'EVT#'})`
     }
-    // Ids have no character above the tilde.
-    const first = `EVT#${from === undefined ? '' : sortable(from)}`
-    const last = to === undefined ? 'EVT#~' : `EVT#${sortable(to)}#~`
+    const { first, last } = eventRange({ from, to })
     return expr`${partition} AND ${sort} BETWEEN ${first} AND ${last}`
   }
-}
-
-/** Thirteen digits, like the keys, for any time. */
-function sortable(ms: number): string {
-  const within = Math.min(Math.max(Math.trunc(ms), 0), 9_999_999_999_999)
-  return String(within).padStart(13, '0')
 }
 
 export type EventStore = ReturnType<typeof createEventStore>

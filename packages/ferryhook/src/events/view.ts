@@ -1,7 +1,6 @@
 /** Events as responses. */
 import { z } from '@hono/zod-openapi'
 import { deliveryStates, derivedStatus } from '../deliveries/state.ts'
-import type { Attempt, Delivery } from '../deliveries/item.ts'
 import {
   AttemptView,
   DeliveryView,
@@ -11,11 +10,17 @@ import {
   toIsoTime,
 } from '../deliveries/view.ts'
 import { type Event, eventStatuses, isUnverified } from './item.ts'
+import type { ListedEvent } from './merged-listing.ts'
+import type { EventDetails } from './service.ts'
 
 export const EventView = z
   .object({
     id: z.string().openapi({ example: 'evt_V1StGXR8_Z5jdHi6' }),
     sourceId: z.string(),
+    type: z.string().nullable().openapi({
+      description: 'The provider’s name of what happened, if it has one',
+      example: 'invoice.paid',
+    }),
     status: z.enum(eventStatuses),
     reason: z.string().nullable().openapi({ description: 'Why the event has this status' }),
     unverified: z.boolean().openapi({ description: 'Whether its signature was invalid' }),
@@ -27,6 +32,23 @@ export const EventView = z
     deliveries: z
       .record(z.enum(deliveryStates), z.int())
       .openapi({ description: 'The number of its deliveries in each state' }),
+    lastAttempt: z
+      .object({
+        connectionId: z.string(),
+        number: z.int().openapi({ description: 'In its run' }),
+        maxAttempts: z.int().openapi({ description: 'Of the retry schedule at the time' }),
+        statusCode: z.int().openapi({ description: '0 without a response' }),
+        latencyMs: z.int(),
+        outcome: z
+          .string()
+          .openapi({ description: 'delivered, http_error, timeout, transform, …' }),
+        attemptedAt: Time,
+      })
+      .nullable()
+      .openapi({
+        description:
+          'The attempt that explains the status: the latest one, but a success does not replace the failure of another connection. Null before the first attempt, and for events of versions that did not record it.',
+      }),
     receivedAt: Time,
     processedAt: Time.nullable(),
     deliveredAt: Time.nullable(),
@@ -34,6 +56,10 @@ export const EventView = z
     expiresAt: Time,
   })
   .openapi('FerryhookEvent')
+
+export const ListedEventView = EventView.extend({ sourceName: z.string() }).openapi(
+  'FerryhookListedEvent',
+)
 
 /** The body as text if it is valid UTF-8, otherwise in base64. */
 export const BodyView = z.object({
@@ -47,29 +73,44 @@ export const HeadersView = z
     description: 'As received, without credentials; a list if a name occurs several times',
   })
 
+const connectionName = z.string().nullable().openapi({
+  description: 'Also of a deleted connection; null after its source was purged',
+})
+
 export const EventDetailView = EventView.omit({ deliveries: true })
   .extend({
+    sourceName: z.string(),
     headers: HeadersView,
     ...BodyView.shape,
-    deliveries: z.array(DeliveryView),
-    attempts: z.array(AttemptView).openapi({ description: 'In chronological order' }),
+    deliveries: z.array(DeliveryView.extend({ connectionName })),
+    attempts: z
+      .array(AttemptView.extend({ connectionName }))
+      .openapi({ description: 'In chronological order' }),
   })
   .openapi('FerryhookEventDetail')
 
-export function toEventView(event: Event): z.infer<typeof EventView> {
+export function toEventView(event: ListedEvent): z.infer<typeof EventView> {
   return { ...baseView(event), deliveries: event.counts }
 }
 
 export function toEventDetailView(
   event: Event,
-  found: { body: Uint8Array; deliveries: Delivery[]; attempts: Attempt[] },
+  found: Omit<EventDetails, 'event'>,
 ): z.infer<typeof EventDetailView> {
+  const names = new Map(found.connections.map(({ connectionId, name }) => [connectionId, name]))
+  const named = <T extends { connectionId: string }>(view: T) => ({
+    ...view,
+    connectionName: names.get(view.connectionId) ?? null,
+  })
   return {
     ...baseView(event),
+    sourceName: found.source.name,
     headers: toHeadersView(event),
     ...toBodyView(found.body),
-    deliveries: found.deliveries.map(toDeliveryView),
-    attempts: toAttemptViews(found.attempts),
+    deliveries: found.deliveries.map((each) =>
+      named(toDeliveryView(each, found.circuits.get(each.connectionId))),
+    ),
+    attempts: toAttemptViews(found.attempts, toHeadersView(event)).map(named),
   }
 }
 
@@ -87,11 +128,19 @@ export function toHeadersView({ headers }: Pick<Event, 'headers'>): z.infer<type
   return JSON.parse(headers) as z.infer<typeof HeadersView>
 }
 
-function baseView(event: Event) {
+function toLastAttemptView({ lastAttempt }: ListedEvent) {
+  if (!lastAttempt) return null
+  const { connectionId, number, maxAttempts, statusCode, latencyMs, outcome } = lastAttempt
+  const attemptedAt = new Date(lastAttempt.attemptedAt).toISOString()
+  return { connectionId, number, maxAttempts, statusCode, latencyMs, outcome, attemptedAt }
+}
+
+function baseView(event: ListedEvent) {
   const { eventId: id, sourceId, status, method, bodyBytes, sourceIp } = event
   return {
     id,
     sourceId,
+    type: event.eventType ?? null,
     status,
     // Deliveries have their own reasons.
     reason: derivedStatus(event.counts) ? null : (event.reason ?? null),
@@ -101,6 +150,7 @@ function baseView(event: Event) {
     contentType: event.contentType ?? null,
     bodyBytes,
     sourceIp,
+    lastAttempt: toLastAttemptView(event),
     receivedAt: new Date(event.receivedAt).toISOString(),
     processedAt: toIsoTime(event.processedAt),
     deliveredAt: toIsoTime(event.deliveredAt),

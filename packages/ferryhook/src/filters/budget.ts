@@ -1,6 +1,6 @@
 /**
- * Limits the work of one filter check or field map. Both run on the event loop between the requests
- * of other users, and both their author and the sender of an event influence what they cost.
+ * Limits the work of one filter check or field map. Both their author and the sender of an event
+ * influence what they cost.
  */
 
 /** One unit takes about 50 nanoseconds, and at most twice that. */
@@ -13,14 +13,23 @@ export interface Budget {
   /** Called before the work. Throws `BUDGET_EXCEEDED` and charges nothing if fewer units are left. */
   spend(units: number): void
   readonly spent: number
+  /** Whether work was refused. */
+  readonly isExceeded: boolean
 }
 
 export function createBudget(units: number = MAX_UNITS): Budget {
   let spent = 0
+  let isExceeded = false
   return {
     spend(more) {
-      if (spent + more > units) throw BUDGET_EXCEEDED
+      if (spent + more > units) {
+        isExceeded = true
+        throw BUDGET_EXCEEDED
+      }
       spent += more
+    },
+    get isExceeded() {
+      return isExceeded
     },
     get spent() {
       return spent

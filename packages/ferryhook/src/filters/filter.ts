@@ -13,9 +13,9 @@ export type FilterRule =
   | { not: FilterRule }
 export type Filter = readonly FilterRule[]
 
-const MAX_CONDITIONS = 50
+export const MAX_CONDITIONS = 50
 /** Bounds the recursion of everything that walks a filter. */
-const MAX_GROUP_DEPTH = 5
+export const MAX_GROUP_DEPTH = 5
 /** Unicode classes take long to compile, and a filter is compiled on the event loop. */
 const MAX_CLASS_UNITS = 200
 /** What fits into a connection, in characters of JSON. */

@@ -10,8 +10,8 @@ const MAX_PROGRAM_INSTRUCTIONS = 500
 /** Repetitions are expanded before the program can be measured. */
 const MAX_REPETITIONS = 1_000
 
-/** A filter is validated and then compiled, and its connection is read again and again. */
-const cache = new LRUCache<string, Pattern>({ max: 200 })
+/** A filter is compiled in turns, then validated, and its connection is read again and again. */
+const cache = new LRUCache<string, Pattern>({ max: 1_000 })
 
 export interface Pattern {
   /** Whether the pattern matches anywhere in the text. */

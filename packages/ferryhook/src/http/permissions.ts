@@ -2,9 +2,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { AppEnv, AppVariables } from '@strongroom/kit/http/env'
 import { parseBearer } from '@strongroom/kit/bearer'
-import { declarePermissions } from '@strongroom/kit/http/permissions'
+import { declarePermissions, type OperatorVerifier } from '@strongroom/kit/http/permissions'
 import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
-import type { Operators } from '@strongroom/kit/operators'
 import type { MiddlewareHandler } from 'hono'
 import {
   type Authenticate,
@@ -29,7 +28,7 @@ export type Permissions = ReturnType<typeof createPermissions>
 export function createPermissions(deps: {
   authenticate: Authenticate
   stores: Pick<Stores, 'rateLimits'>
-  operators: Pick<Operators, 'verify'>
+  operators: OperatorVerifier
 }) {
   const { authenticate, stores, operators } = deps
 

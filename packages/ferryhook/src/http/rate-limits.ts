@@ -39,6 +39,8 @@ const limits = {
   signup: perHour(20),
   /** Replays of single events, and of lists of events, by one user. */
   replay: perMinute(300),
+  /** Actions of one user on lists of events. */
+  bulk: perMinute(60),
   /** Replay jobs of one user. */
   replay_range: perHour(60),
   /** Password confirmations by one signed-in user. */

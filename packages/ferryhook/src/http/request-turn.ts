@@ -4,21 +4,29 @@
  */
 import type { MiddlewareHandler } from 'hono'
 import type { PrincipalEnv } from './permissions.ts'
+import { compilePatterns } from '../filters/pattern-compilation.ts'
+import { parseJson } from '../filters/received-event.ts'
 import { MAX_UNITS_BEFORE_YIELD, type WorkScheduler } from '../sandbox/work-scheduler.ts'
 
 /** Requests below this size do not wait for a turn. */
-const MIN_BODY_LENGTH = 16_384
+const MIN_BODY_LENGTH = 4_096
 
 export function createRequestTurn(scheduler: WorkScheduler): MiddlewareHandler<PrincipalEnv> {
   return async (c, next) => {
     // Read before the turn, because reading takes several turns itself.
-    const { length } = await c.req.text()
-    if (length >= MIN_BODY_LENGTH) {
-      // Fills the turn, in which validation then continues.
-      await scheduler.run(c.get('principal').user.userId, (budget) =>
-        budget.spend(MAX_UNITS_BEFORE_YIELD),
-      )
+    const text = await c.req.text()
+    if (text.length >= MIN_BODY_LENGTH) {
+      const owner = c.get('principal').user.userId
+      const fillTurn = () => scheduler.run(owner, (budget) => budget.spend(MAX_UNITS_BEFORE_YIELD))
+      await fillTurn()
+      await compilePatterns(filtersIn(text), owner, scheduler)
+      // Fills the turn in which validation then continues.
+      await fillTurn()
     }
     await next()
   }
+}
+
+function filtersIn(text: string): unknown {
+  return (parseJson(text)?.value as { filters?: unknown } | null | undefined)?.filters
 }

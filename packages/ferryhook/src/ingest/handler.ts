@@ -16,12 +16,18 @@ import type { SecretBox } from '@strongroom/kit/secret-box'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import { ferryhookError } from '../errors.ts'
 import { createCredentialRule, type IsCredentialHeader } from '../events/credential-headers.ts'
-import { COMMIT_DEADLINE_MS, type CreateEventInput } from '../events/event-insert.ts'
+import {
+  COMMIT_DEADLINE_MS,
+  type CreateEventInput,
+  DuplicateEvent,
+} from '../events/event-insert.ts'
+import type { Event } from '../events/item.ts'
 import { type Plan, planLimits } from '../plans.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
 import { activeSecrets } from '../signing/secret-list.ts'
 import { hopsOf, MAX_HOPS } from '../outbound/hops.ts'
-import type { Source } from '../sources/item.ts'
+import { WriteRejected } from '../storage/write-rejected.ts'
+import { MAX_UNITS_BEFORE_YIELD, type WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { Stores } from '../stores.ts'
 import { dedupKeyOf } from '../verification/dedup-key.ts'
 import { answerHandshake } from '../verification/handshake.ts'
@@ -48,7 +54,7 @@ export interface IngestOptions {
   /** The address that senders use; some of them sign it. */
   publicUrl: string
   /** Called when an event is stored and can be routed. */
-  onStored: (sourceId: string) => void
+  onStored: (event: Event) => void
   log: Log
   metrics: Metrics
   /** Defaults to the limits of the plans. */
@@ -58,10 +64,15 @@ export interface IngestOptions {
   isCredentialHeader?: IsCredentialHeader
   alerts?: Alerts
   startTimer?: StartTimer
+  /** Shared with the other work of the process. */
+  scheduler?: Pick<WorkScheduler, 'run'>
 }
 
+/** Smaller bodies are parsed in less than a millisecond. */
+const LARGE_BODY_BYTES = 16_384
+
 export interface Ingest {
-  /** Whether there is such a source, before its body is read. */
+  /** Whether there is such a source that takes the method, before its body is read. */
   admit(request: HotRequestHead): Promise<void> | undefined
   receive(request: HotRequest): Promise<HttpResponse>
   /** To call when this process changes a source. */
@@ -83,8 +94,11 @@ export function createIngest(options: IngestOptions): Ingest {
   const { stores, clock, publicUrl, onStored, log } = options
   const { limits = planLimits, alerts = noAlerts, startTimer = startBackgroundTimer } = options
   const { isCredentialHeader = createCredentialRule() } = options
-  const secretsOf = createSealedSecrets(options.secretBox)
-  const sources = createSourceCache({ clock, load: (id) => loadSource(id, stores, secretsOf) })
+  const sealedSecrets = createSealedSecrets(options.secretBox)
+  const sources = createSourceCache({
+    clock,
+    load: (id) => loadSource(id, stores, { sealedSecrets, isCredentialHeader }),
+  })
   const minuteLimit = createMinuteLimit(clock)
   const monthLimit = createMonthLimit(clock)
   const rejectedCap = createRejectedCap(clock)
@@ -106,21 +120,27 @@ export function createIngest(options: IngestOptions): Ingest {
     }
     const url = `${publicUrl}/in/${source.sourceId}${query === undefined ? '' : `?${query}`}`
     const signed = { method, url, headers: headers.joined, body }
-    if (method !== 'POST' && method !== 'PUT') return answerGet(source, signed)
+    if (isRead(method)) return answerGet(cached, signed)
+    requireMethod(cached, method)
 
     const event = toEventInput(request, cached, headers, receivedAt)
     const secrets = activeSecrets(cached.secrets, receivedAt)
     const failure = await verificationFailure(cached, signed, secrets)
-    if (failure !== undefined) throw await rejectUnverified(cached, event, failure)
+    if (failure !== undefined) throw await rejectUnverified(cached, event, signed, failure)
 
+    // Handshakes and ids of events are found by parsing the body, one large body in a turn.
+    if (signed.body.byteLength >= LARGE_BODY_BYTES) {
+      await options.scheduler?.run(source.userId, (budget) => budget.spend(MAX_UNITS_BEFORE_YIELD))
+    }
     // Providers sign handshakes too, so answer them only after verification.
     const handshake = answerHandshake({ source, request: signed, scheme, secrets })
     if (handshake) {
       countOutcome('handshake')
       return handshake
     }
-    if (hopsOf(headers.joined) > MAX_HOPS) throw await rejectLoop(event)
+    if (hopsOf(headers.joined) > MAX_HOPS) throw await rejectLoop(cached, event, signed)
     event.dedupKey = dedupKeyOf(source, signed)
+    event.eventType = cached.readEventType(signed)
     return store(cached, event)
   }
 
@@ -139,26 +159,33 @@ export function createIngest(options: IngestOptions): Ingest {
 
   /** Stores a limited number of rejected events for their owner to inspect. */
   async function rejectUnverified(
-    { source }: CachedSource,
+    { source, readEventType }: CachedSource,
     event: CreateEventInput,
+    request: SignedRequest,
     reason: FailureReason,
   ): Promise<ApiError> {
     // The signature may be valid, so the sender should retry.
-    if (reason === 'certificate_unavailable') return unavailable(new Error(reason))
+    if (reason === 'certificate_unavailable') return unavailable({ isExpected: true })
     countOutcome('unverified')
     if (rejectedCap.take(event.sourceId, event.body.byteLength)) {
-      await stores.events.createUnchecked({ ...event, status: 'signature_failed', reason })
+      event.eventType = readEventType(request)
+      await stores.events.create({ ...event, status: 'signature_failed', reason })
     } else counters.add(source, 'unverified')
     return ferryhookError('signature_failed')
   }
 
   /** Stores a limited number of them, like events with an invalid signature. */
-  async function rejectLoop(event: CreateEventInput): Promise<ApiError> {
+  async function rejectLoop(
+    { readEventType }: CachedSource,
+    event: CreateEventInput,
+    request: SignedRequest,
+  ): Promise<ApiError> {
     countOutcome('looped')
     if (rejectedCap.take(event.sourceId, event.body.byteLength)) {
-      await stores.events.createUnchecked({ ...event, status: 'failed', reason: 'loop' })
+      event.eventType = readEventType(request)
+      await stores.events.create({ ...event, status: 'failed', reason: 'loop' })
     }
-    return ferryhookError('loop')
+    return ferryhookError('loop', { isExpected: true })
   }
 
   async function store(cached: CachedSource, input: CreateEventInput): Promise<HttpResponse> {
@@ -173,23 +200,22 @@ export function createIngest(options: IngestOptions): Ingest {
       throw rateLimited(exceeded)
     }
     input.quota = month.quota
-    const result = await stores.events.createUnchecked(input).catch((error: unknown) => {
+    try {
+      const event = await stores.events.create(input)
+      if (month.isBeyond) reportLimit(cached, 'beyondMonth')
+      countOutcome('received')
+      onStored(event)
+      return json({ id: event.eventId, status: 'received' })
+    } catch (error) {
       minuteLimit.release(sourceId)
-      throw error
-    })
-    if (result.kind !== 'stored') minuteLimit.release(sourceId)
-    if (result.kind === 'duplicate') {
-      countOutcome('duplicate')
-      return json({ id: result.eventId, status: 'received', duplicate: true })
-    }
-    if (result.kind === 'month_limit') {
+      if (error instanceof DuplicateEvent) {
+        countOutcome('duplicate')
+        return json({ id: error.eventId, status: 'received', duplicate: true })
+      }
+      if (!(error instanceof WriteRejected && error.reason === 'month_limit')) throw error
       monthLimit.markFull(cached)
       throw rejectForMonth(cached)
     }
-    if (month.isBeyond) reportLimit(cached, 'beyondMonth')
-    countOutcome('received')
-    onStored(sourceId)
-    return json({ id: result.event.eventId, status: 'received' })
   }
 
   function rejectForMonth(cached: CachedSource): ApiError {
@@ -208,16 +234,19 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   /** A GET or HEAD can only be a handshake. */
-  function answerGet(source: Source, signed: SignedRequest): HttpResponse {
+  function answerGet(cached: CachedSource, signed: SignedRequest): HttpResponse {
+    const { source } = cached
     const handshake = answerHandshake({ source, request: { ...signed, method: 'GET' } })
-    if (!handshake) throw requestError('method_not_allowed', { headers: { allow: 'POST, PUT' } })
+    if (!handshake) throw methodNotAllowed(cached)
     countOutcome('handshake')
     return handshake
   }
 
-  async function requireSource(sourceId: string): Promise<void> {
+  async function requireSource({ method, parameter }: HotRequestHead): Promise<void> {
     const startedAt = clock.now()
-    if (!(await sources.get(sourceId))) throw ferryhookError('source_not_found')
+    const cached = await sources.get(parameter)
+    if (!cached) throw ferryhookError('source_not_found')
+    if (!isRead(method)) requireMethod(cached, method)
     // The sender has given up by now and would not see the response.
     if (clock.now() - startedAt > COMMIT_DEADLINE_MS) {
       throw new StoreBusy('Cannot read a source: the store does not respond')
@@ -225,11 +254,13 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   return {
-    admit({ parameter }) {
-      const known = sources.peek(parameter)
+    admit(head) {
+      const known = sources.peek(head.parameter)
       if (known === 'missing') throw ferryhookError('source_not_found')
+      if (!known) return withDeadline(requireSource(head)).catch(rethrow)
       // Most sources are cached, and then there is no promise to wait for.
-      return known ? undefined : withDeadline(requireSource(parameter)).catch(rethrow)
+      if (!isRead(head.method)) requireMethod(known, head.method)
+      return undefined
     },
     receive: (request) => withDeadline(receive(request)).catch(rethrow),
     invalidateSource: sources.invalidate,
@@ -259,13 +290,29 @@ function toEventInput(
   }
 }
 
+/** Reading requests are handshakes, never events. */
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+function requireMethod(source: CachedSource, method: string): void {
+  if (!source.methods.includes(method)) throw methodNotAllowed(source)
+}
+
+function methodNotAllowed({ methods }: CachedSource): ApiError {
+  return requestError('method_not_allowed', { headers: { allow: methods.join(', ') } })
+}
+
 function rethrow(error: unknown): never {
-  throw error instanceof ApiError ? error : unavailable(error)
+  throw error instanceof ApiError ? error : unavailable({ cause: error })
 }
 
 /** The event is not stored, whatever the cause, so the sender has to retry. */
-function unavailable(cause: unknown): ApiError {
-  return serverError('unavailable', { cause, headers: { 'retry-after': RETRY_AFTER_SECONDS } })
+function unavailable(options: { cause: unknown } | { isExpected: true }): ApiError {
+  return serverError('unavailable', {
+    ...options,
+    headers: { 'retry-after': RETRY_AFTER_SECONDS },
+  })
 }
 
 function json(value: object): HttpResponse {

@@ -1,13 +1,16 @@
 /** The address of a source, `/in/{sourceId}`, at the root regardless of where the service is mounted. */
+import { METHODS } from 'node:http'
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { bodyLimit } from '@strongroom/kit/http/body-limit'
 import type { AppEnv } from '@strongroom/kit/http/env'
+import { requestError } from '@strongroom/kit/http/errors'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
 import { PERMISSION, publicRoute } from '@strongroom/kit/http/permissions'
 import { honoHandler, type HotRoute } from '@strongroom/kit/http/hot-routes'
 import type { RunningService } from '@strongroom/kit/service'
 import { ferryhookError } from '../errors.ts'
 import { MAX_BODY_BYTES } from '../events/item.ts'
+import { eventMethods } from '../sources/item.ts'
 import { COMMIT_DEADLINE_MS } from '../events/event-insert.ts'
 import type { Ingest } from './handler.ts'
 
@@ -23,11 +26,14 @@ const Received = z
 
 const PATH = '/in/:sourceId'
 
+/** All of HTTP's, because the source decides which it accepts; the usual ones are found first. */
+const methods = [...new Set<string>([...eventMethods, ...METHODS])]
+
 export function ingestRoutes(
   ingest: Pick<Ingest, 'admit' | 'receive'>,
 ): Required<Pick<RunningService, 'rootRoutes' | 'hotRoutes'>> {
   const route: HotRoute = {
-    methods: ['GET', 'POST', 'PUT'],
+    methods,
     path: PATH,
     atRoot: true,
     timeoutMs: COMMIT_DEADLINE_MS,
@@ -46,13 +52,14 @@ export function ingestRoutes(
 function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
   const path = '/in/{sourceId}'
   const request = { params: z.object({ sourceId: z.string() }) }
-  for (const method of ['post', 'put'] as const) {
+  for (const method of eventMethods) {
     openAPIRegistry.registerPath({
-      method,
+      method: method.toLowerCase() as Lowercase<typeof method>,
       path,
       tags: ['Ferryhook'],
       [PERMISSION]: 'public',
       summary: 'Receive a webhook',
+      description: 'A source accepts POST and PUT, or the methods that it has been set to.',
       request: { ...request, body: { content: { '*/*': { schema: z.any() } } } },
       responses: {
         200: jsonResponse(Received, 'The event is stored'),
@@ -65,6 +72,7 @@ function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
           'query_too_long',
           'loop',
         ),
+        ...errorResponses(requestError, 'method_not_allowed'),
       },
     })
   }
@@ -78,6 +86,7 @@ function describe({ openAPIRegistry }: OpenAPIHono<AppEnv>): void {
     responses: {
       200: { description: 'The response that the provider expects' },
       ...errorResponses(ferryhookError, 'source_not_found'),
+      ...errorResponses(requestError, 'method_not_allowed'),
     },
   })
 }

@@ -5,10 +5,12 @@
 import { SECRET_CACHE_SECONDS } from '@strongroom/kit/key-cache'
 import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { LRUCache } from 'lru-cache'
+import type { IsCredentialHeader } from '../events/credential-headers.ts'
+import { createReadEventType, type ReadEventType } from '../events/event-type.ts'
 import type { Plan } from '../plans.ts'
 import type { SealedSecrets } from '../signing/sealed-secrets.ts'
 import type { SecretList } from '../signing/secret-list.ts'
-import type { Source } from '../sources/item.ts'
+import { methodsOf, type Source } from '../sources/item.ts'
 import type { Stores } from '../stores.ts'
 import { schemeOf } from '../verification/configuration.ts'
 import type { SigningScheme } from '../verification/schemes.ts'
@@ -34,6 +36,9 @@ export interface CachedSource {
   /** Undefined if the source does not verify signatures. */
   scheme: SigningScheme | undefined
   secrets: SecretList
+  /** Methods that events are accepted by. */
+  methods: readonly string[]
+  readEventType: ReadEventType
 }
 
 interface Entry {
@@ -116,7 +121,13 @@ export function createSourceCache({
 export async function loadSource(
   sourceId: string,
   stores: Pick<Stores, 'sources' | 'users'>,
-  secrets: Pick<SealedSecrets, 'sourceSecrets'>,
+  {
+    sealedSecrets,
+    isCredentialHeader,
+  }: {
+    sealedSecrets: Pick<SealedSecrets, 'sourceSecrets'>
+    isCredentialHeader: IsCredentialHeader
+  },
 ): Promise<CachedSource | undefined> {
   const found = await stores.sources.getById(sourceId)
   if (!found) return undefined
@@ -132,6 +143,8 @@ export async function loadSource(
     usage: { month: owner.usagePeriodStart, events: owner.usageThisMonth },
     fullMonth: undefined,
     scheme,
-    secrets: scheme ? await secrets.sourceSecrets(source) : [],
+    secrets: scheme ? await sealedSecrets.sourceSecrets(source) : [],
+    methods: methodsOf(source),
+    readEventType: createReadEventType(source, isCredentialHeader),
   }
 }

@@ -1,10 +1,9 @@
 /**
- * Follows the events of a source. Events are stored slightly out of order: most within milliseconds
+ * Follows the events of a source, or of all sources of an account. Events are stored slightly out of order: most within milliseconds
  * of their receipt, the last after half a minute. So every poll looks back a little, periodically
  * further, and the follower remembers which events it has returned.
  */
 import type { Clock } from '@strongroom/platform/clock'
-import type { Stores } from '../stores.ts'
 import type { EventPosition } from '../events/store.ts'
 import type { Event } from '../events/item.ts'
 
@@ -25,24 +24,37 @@ const SKEW_MS = 2_000
 const PAGE_SIZE = 50
 const FORGET_BATCH = 1_000
 
+/** Events after a position, oldest first. `next` is set if there may be more. */
+export type ForwardListing = (
+  position: EventPosition,
+  options: { to?: number; limit: number },
+) => Promise<{ items: Event[]; next: EventPosition | undefined }>
+
+export interface FollowedEvent {
+  event: Event
+  /** False for a change of an event that was returned before, and is younger than 45 seconds. */
+  isNew: boolean
+}
+
 export interface Follower {
-  /** The events since the last poll, page by page. */
-  poll(): AsyncGenerator<Event>
+  /** The events since the last poll, and changes that it happens to find, page by page. */
+  poll(): AsyncGenerator<FollowedEvent>
   /** As of the last returned event. */
   position(): StreamPosition
 }
 
-type ReturnedEvent = Pick<Event, 'receivedAt' | 'eventId'>
+type ReturnedEvent = Pick<Event, 'receivedAt' | 'eventId' | 'rev'>
 
 export async function createFollower(
-  sourceId: string,
+  list: ForwardListing,
   after: StreamPosition | undefined,
-  { events, clock }: { events: Pick<Stores['events'], 'listForward'>; clock: Clock },
+  { clock }: { clock: Clock },
 ): Promise<Follower> {
   let start = after?.since ?? clock.now() - SKEW_MS
   /** Returned events, sorted by time of receipt. */
   let returned: ReturnedEvent[] = []
-  const ids = new Set<string>()
+  /** The revision that was returned last, by id. */
+  const revisions = new Map<string, number>()
   let latest: EventPosition = after ?? { receivedAt: start }
   let backAt = clock.now() + FULL_LOOK_BACK_INTERVAL_MS
   let seenAt = clock.now()
@@ -76,14 +88,14 @@ export async function createFollower(
     // First, or `note` would forget them as old.
     start = Math.min(start, earlier)
     for await (const event of from({ receivedAt: now + 1 }, known - 1)) {
-      if (!ids.has(event.eventId)) note(event)
+      if (!revisions.has(event.eventId)) note(event)
     }
     backAt = now
   }
 
   async function* from(position: EventPosition, to?: number): AsyncGenerator<Event> {
     for (let at: EventPosition | undefined = position; at;) {
-      const page = await events.listForward(sourceId, at, {
+      const page = await list(at, {
         limit: PAGE_SIZE,
         ...(to !== undefined && { to }),
       })
@@ -92,15 +104,15 @@ export async function createFollower(
     }
   }
 
-  function note({ receivedAt, eventId }: ReturnedEvent): void {
-    const event = { receivedAt, eventId }
-    ids.add(eventId)
+  function note({ receivedAt, eventId, rev }: ReturnedEvent): void {
+    const event = { receivedAt, eventId, rev }
+    revisions.set(eventId, rev)
     const place = returned.findLastIndex((other) => other.receivedAt <= receivedAt) + 1
     returned.splice(place, 0, event)
     if (isAfter(event, latest)) latest = event
     const old = settledCount()
     if (old < FORGET_BATCH) return
-    for (const forgotten of returned.slice(0, old)) ids.delete(forgotten.eventId)
+    for (const forgotten of returned.slice(0, old)) revisions.delete(forgotten.eventId)
     returned = returned.slice(old)
   }
 
@@ -126,9 +138,11 @@ export async function createFollower(
         back = Math.min(back, now - MAX_STORE_DELAY_MS)
       }
       for await (const event of from({ receivedAt: Math.max(back, earliestOpen()) })) {
-        if (ids.has(event.eventId)) continue
-        note(event)
-        yield event
+        const seen = revisions.get(event.eventId)
+        if (seen === event.rev) continue
+        if (seen === undefined) note(event)
+        else revisions.set(event.eventId, event.rev)
+        yield { event, isNew: seen === undefined }
         checkClock()
       }
     },
@@ -137,7 +151,8 @@ export async function createFollower(
   }
 }
 
-function isAfter(event: ReturnedEvent, position: EventPosition): boolean {
+/** In the order of a listing; a position without an id is before all events of its time. */
+export function isAfter(event: EventPosition, position: EventPosition): boolean {
   if (event.receivedAt !== position.receivedAt) return event.receivedAt > position.receivedAt
-  return position.eventId === undefined || event.eventId > position.eventId
+  return position.eventId === undefined || (event.eventId ?? '') > position.eventId
 }

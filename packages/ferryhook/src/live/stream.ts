@@ -1,9 +1,10 @@
 /**
- * Streams the events of a source as server-sent events (HTML Living Standard, section 9.2). An event
+ * Streams the events of a source, or of all sources of an account, as server-sent events (HTML Living Standard, section 9.2). An event
  * is read only after the client has received the previous one, so a slow client costs no memory.
  */
 import type { z } from '@hono/zod-openapi'
 import { type Clock, isRecent } from '@strongroom/platform/clock'
+import type { CursorScope } from '@strongroom/kit/cursor'
 import type { Log } from '@strongroom/kit/log'
 import type { Event } from '../events/item.ts'
 import {
@@ -15,54 +16,61 @@ import {
   toHeadersView,
 } from '../events/view.ts'
 import type { RotatingCursors } from '../http/cursors.ts'
-import type { Stores } from '../stores.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
-import { createFollower, type StreamPosition } from './follower.ts'
-import type { Subscriptions } from './service.ts'
+import { createFollower, type ForwardListing, type StreamPosition } from './follower.ts'
 
 /** Finds events that other processes store. */
-const POLL_INTERVAL_MS = 1_000
+export const POLL_INTERVAL_MS = 1_000
 /** The pause between two polls, however many events arrive; each poll reads several. */
-const MIN_PAUSE_MS = 50
+export const MIN_PAUSE_MS = 50
 /** Keeps proxies from closing the connection, and shows clients that it is alive. */
 export const HEARTBEAT_MS = 15_000
 /** How soon a stream ends after its key is revoked. */
 const ACCESS_CHECK_INTERVAL_MS = 5_000
 
 /** Why the server ended a stream; after `stopping` a client reconnects. */
-type EndReason = 'unauthorized' | 'source_deleted' | 'stopping'
+export type EndReason = 'unauthorized' | 'source_deleted' | 'stopping'
 
 export interface StreamDeps {
-  events: Pick<Stores['events'], 'listForward' | 'getBody'>
   clock: Clock
   startTimer: StartTimer
   cursors: RotatingCursors
-  subscriptions: Pick<Subscriptions, 'subscribe'>
   log: Log
 }
 
 export interface StreamOptions {
-  sourceId: string
+  /** Of the ids: they are valid for one source or one account. */
+  scope: CursorScope
+  list: ForwardListing
+  /** Calls back when this process has stored an event, until the returned function is called. */
+  subscribe(call: () => void): () => void
+  isWanted(event: Event): boolean
+  /** Undefined if the event expired in the meantime. */
+  toData(event: Event): Promise<object | undefined>
+  /** Whether to send changes of events that were sent before. */
+  sendsChanges: boolean
+  /** The shortest and the longest time between two polls, in milliseconds. */
+  pause(): { min: number; max: number }
   /** The last id that the client received; defaults to now. */
   lastEventId?: string | undefined
   /** The reason to end the stream; undefined while the client has access. */
-  checkAccess(): Promise<'unauthorized' | 'source_deleted' | undefined>
+  checkAccess(): Promise<EndReason | undefined>
   /** Aborted when the server stops. */
   stopping: AbortSignal
   onEnd(): void
 }
 
-/** Throws `request.invalid_cursor` for a last event id that is not of this source. */
+/** Throws `request.invalid_cursor` for a last event id of another source or account. */
 export async function openStream(
   deps: StreamDeps,
-  { sourceId, lastEventId, checkAccess, stopping, onEnd }: StreamOptions,
+  options: StreamOptions,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { events, clock, startTimer, cursors, subscriptions, log } = deps
-  const scope = ['ferryhook.stream', sourceId] as const
+  const { clock, startTimer, cursors, log } = deps
+  const { scope, lastEventId, checkAccess, stopping, onEnd } = options
   const after = lastEventId === undefined ? undefined : toPosition(cursors.open(scope, lastEventId))
-  const follower = await createFollower(sourceId, after, deps)
+  const follower = await createFollower(options.list, after, deps)
   const alarm = createAlarm(startTimer)
-  const unwatch = subscriptions.subscribe(sourceId, alarm.ring)
+  const unwatch = options.subscribe(alarm.ring)
   stopping.addEventListener('abort', alarm.ring)
   const disconnected = new AbortController()
   let checkedAt = clock.now()
@@ -71,12 +79,14 @@ export async function openStream(
     let sentAt = clock.now()
     yield frame({ event: 'ready', id: currentId(), data: {} })
     while (!disconnected.signal.aborted) {
-      for await (const event of follower.poll()) {
+      for await (const { event, isNew } of follower.poll()) {
         if (stopping.aborted) break
         const reason = await reasonToEnd()
         if (reason) return void (yield end(reason))
+        if (!options.isWanted(event) || (!isNew && !options.sendsChanges)) continue
         const id = currentId()
-        const text = await frameOf(event, id)
+        const data = await options.toData(event)
+        const text = data && frame({ event: isNew ? 'event' : 'change', id, data })
         sentAt = clock.now()
         if (text) yield text
         if (disconnected.signal.aborted) return
@@ -87,14 +97,9 @@ export async function openStream(
         sentAt = clock.now()
         yield ':\n\n'
       }
-      await alarm.wait(MIN_PAUSE_MS, POLL_INTERVAL_MS)
+      const { min, max } = options.pause()
+      await alarm.wait(min, max)
     }
-  }
-
-  async function frameOf(event: Event, id: string): Promise<string | undefined> {
-    const body = await events.getBody(event)
-    // The event expired between two reads.
-    return body ? frame({ event: 'event', id, data: toLiveEventView(event, body) }) : undefined
   }
 
   async function reasonToEnd(): Promise<EndReason | undefined> {

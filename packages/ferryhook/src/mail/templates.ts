@@ -44,6 +44,19 @@ If you did not ask for it, contact the operator of the server.
   }
 }
 
+export function secondFactorResetMail(to: string): Mail {
+  return {
+    to,
+    subject: 'An operator removed the second factor of your Ferryhook account',
+    text: `An operator of the server removed the second factor of your account and ended all its sessions.
+Your password alone signs in now. The audit log of your account names the operator.
+
+Set up a new second factor after you have signed in. If you did not ask for this, contact the operator
+of the server.
+`,
+  }
+}
+
 export function verificationMail(
   to: string,
   { url, ticket }: { url: string; ticket: string },

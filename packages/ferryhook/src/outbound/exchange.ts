@@ -1,9 +1,11 @@
 /** Sends one webhook, and classifies the response. */
 import type { Clock } from '@strongroom/platform/clock'
-import type { SafeFetch, SafeFetchRequest } from '@strongroom/kit/safe-fetch'
+import type { SafeFetchRequest, SafeFetchResponse } from '@strongroom/kit/safe-fetch'
 import { SafeFetchError, type SafeFetchReason } from '@strongroom/kit/safe-fetch/error'
 import type { AttemptResult } from '../deliveries/attempt-store.ts'
 import { MAX_TEXT_CHARACTERS } from '../deliveries/item.ts'
+import type { IsCredentialHeader } from '../events/credential-headers.ts'
+import { storedResponseHeaders } from './response-headers.ts'
 
 /** The class of the HTTP status, or why there was none. */
 export type SendOutcome =
@@ -24,6 +26,12 @@ export const permanentFailures: ReadonlySet<SendOutcome> = new Set([
   'invalid_request',
 ])
 
+/** `SafeFetch`, or the test destination. */
+export type Fetcher = (
+  url: string,
+  request: SafeFetchRequest,
+) => Promise<Pick<SafeFetchResponse, 'status' | 'headers' | 'body'>>
+
 export interface SendResult {
   attempt: AttemptResult
   end: SendOutcome
@@ -37,9 +45,19 @@ export interface SendResult {
 const STORED_RESPONSE_BYTES = MAX_TEXT_CHARACTERS * 4
 
 export async function sendWebhook(
-  { fetcher, clock }: { fetcher: SafeFetch; clock: Clock },
+  {
+    fetcher,
+    clock,
+    isCredentialHeader,
+  }: {
+    fetcher: Fetcher
+    clock: Clock
+    /** Without it, the headers of the response are not stored. */
+    isCredentialHeader?: IsCredentialHeader
+  },
   destinationUrl: string,
   request: SafeFetchRequest,
+  credentialHeaders?: readonly string[],
 ): Promise<SendResult> {
   const attemptedAt = clock.now()
   const attempt = (statusCode: number) => ({
@@ -51,8 +69,10 @@ export async function sendWebhook(
   try {
     const { status, headers, body } = await fetcher(destinationUrl, request)
     const text = new TextDecoder().decode(body.subarray(0, STORED_RESPONSE_BYTES))
+    const responseHeaders =
+      isCredentialHeader && storedResponseHeaders(headers, isCredentialHeader, credentialHeaders)
     return {
-      attempt: { ...attempt(status), responseBody: text },
+      attempt: { ...attempt(status), responseHeaders, responseBody: text },
       end: outcomeOfStatus(status),
       retryAfterMs: parseRetryAfter(headers['retry-after'], clock.now()),
     }

@@ -70,6 +70,15 @@ export function shardOf(id: string, shards: number): number {
   return hashOf(id) % shards
 }
 
+/**
+ * The first time from `at` on that is a whole number of steps after an offset of the id's own. Tasks
+ * that recur in steps are thus spread over the step instead of all being due at its start.
+ */
+export function nextStep(id: string, at: number, stepMs: number): number {
+  const offset = hashOf(id) % stepMs
+  return Math.ceil((at - offset) / stepMs) * stepMs + offset
+}
+
 /** Every event and delivery of a busy source needs the same few hashes. */
 const hashes = new LRUCache<string, number>({ max: MAX_CACHED_HASHES })
 

@@ -7,12 +7,12 @@ import { ItemMismatch, TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { type Expression, expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
-import { queryPage } from '@strongroom/kit/paging'
+import { type PageRequest, queryPage } from '@strongroom/kit/paging'
 import { transact } from '@strongroom/kit/transact'
 import { absent, exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
-import type { Shards } from './shards.ts'
+import { nextStep, type Shards } from './shards.ts'
 import {
   type DeliveryTask,
   DeliveryTaskItem,
@@ -39,7 +39,11 @@ export interface DueTasks {
   tasks: DueTask[]
   /** Items that do not match any task schema; returned so that one of them does not block its shard. */
   damaged: ItemMismatch[]
+  /** Where to continue; undefined if nothing else is due. */
+  next: Item | undefined
 }
+
+type RoutedEvent = Pick<RouteTask, 'eventId' | 'sourceId' | 'userId' | 'receivedAt'>
 
 export function createTaskQueue({
   db,
@@ -78,6 +82,14 @@ export function createTaskQueue({
     const { dueAt, eventId, connectionId } = task
     const { PK, SK } = deliveryTaskKey.of({ shard, dueAt, eventId, connectionId })
     return { ...task, PK, SK, kind: 'deliver' }
+  }
+
+  /** The task that is stored with an event. */
+  async function routeTask(event: RoutedEvent): Promise<RouteTask> {
+    const { eventId, sourceId, userId, receivedAt } = event
+    const shard = await shards.shardFor(sourceId)
+    const { PK, SK } = routeTaskKey.of({ shard, dueAt: receivedAt, eventId })
+    return { PK, SK, kind: 'route', dueAt: receivedAt, eventId, sourceId, userId, receivedAt }
   }
 
   function deliveryPart(task: DeliveryTask, condition?: Expression): TransactWriteItem {
@@ -124,12 +136,16 @@ export function createTaskQueue({
 
   return {
     /** Oldest first, including tasks whose lease has expired. */
-    async listDue(shard: number, { limit = READ_BATCH } = {}): Promise<DueTasks> {
+    async listDue(
+      shard: number,
+      { limit = READ_BATCH, after }: PageRequest = {},
+    ): Promise<DueTasks> {
       const key = dueBefore(shard, clock.now() + 1)
-      const { items } = await queryPage(db, eventsTable, { key, limit }, parse)
+      const { items, next } = await queryPage(db, eventsTable, { key, limit, after }, parse)
       return {
         tasks: items.filter((item): item is DueTask => !(item instanceof ItemMismatch)),
         damaged: items.filter((item) => item instanceof ItemMismatch),
+        next,
       }
     },
 
@@ -168,21 +184,20 @@ export function createTaskQueue({
     deliveryTask,
     deliveryPart,
 
+    routeTask,
+
     /** Not validated: it repeats values of an event that was. */
-    async routePart(task: Omit<RouteTask, 'PK' | 'SK' | 'kind'>): Promise<TransactWriteItem> {
-      const { eventId, sourceId, userId, receivedAt, dueAt } = task
-      const { PK, SK } = routeTaskKey.of({ shard: await shards.shardFor(sourceId), dueAt, eventId })
-      const Item = { PK, SK, kind: 'route', dueAt, eventId, sourceId, userId, receivedAt }
-      return { Put: { TableName: eventsTable.name, Item } }
+    async routePart(event: RoutedEvent): Promise<TransactWriteItem> {
+      return { Put: { TableName: eventsTable.name, Item: await routeTask(event) } }
     },
 
-    /** Rounded up to the step, so that many parked deliveries share few wake-ups. */
+    /** Rounded up to a step of the connection, so that many parked deliveries share few wake-ups. */
     async wakeUpPart(
       connectionId: string,
       at: number,
       { stepMs = WAKE_UP_STEP_MS }: { stepMs?: number } = {},
     ): Promise<TransactWriteItem> {
-      const dueAt = Math.ceil(at / stepMs) * stepMs
+      const dueAt = nextStep(connectionId, at, stepMs)
       const shard = await shards.shardFor(connectionId)
       return wakeUps.part.put({
         ...wakeUpTaskKey.of({ shard, dueAt, connectionId }),

@@ -1,5 +1,6 @@
 /** A replay job: which events it replays, and its progress. */
 import * as z from 'zod'
+import { MAX_EVENT_TYPE_CHARACTERS } from '../events/event-type.ts'
 import { eventStatuses } from '../events/item.ts'
 import { keyTemplate } from '../storage/key-template.ts'
 import { count, id, isoTime, milliseconds, seconds } from '../storage/schemas.ts'
@@ -50,6 +51,10 @@ export const ReplayItem = z.object({
   from: milliseconds,
   to: milliseconds,
   status: z.enum(eventStatuses).optional(),
+  /** A type of events, or the beginning of types and an asterisk. */
+  type: z.string().min(1).max(MAX_EVENT_TYPE_CHARACTERS).optional(),
+  /** Also to the connections whose deliveries do not have the state that `status` selects. */
+  allConnections: z.literal(true).optional(),
   /** Text that a header, or the body, must contain. */
   header: z.string().min(1).max(200).optional(),
   body: z.string().min(1).max(200).optional(),

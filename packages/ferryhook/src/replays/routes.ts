@@ -4,12 +4,14 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { requestError } from '@strongroom/kit/http/errors'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import type { Context } from 'hono'
+import type { Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
 import { eventStatuses } from '../events/item.ts'
-import { checkTimeRange, SearchText, ReceivedTime } from '../events/search.ts'
+import { checkTimeRange, EventTypeFilter, SearchText, ReceivedTime } from '../events/search.ts'
 import { DeliveryView, toDeliveryView } from '../deliveries/view.ts'
 import type { Permissions } from '../http/permissions.ts'
 import { ById } from '../http/schemas.ts'
+import type { Replay } from './item.ts'
 import type { ReplayService } from './service.ts'
 import { ReplayView, toReplayView } from './view.ts'
 
@@ -55,7 +57,14 @@ const ReplayJob = z
     sourceId: z.string().max(100),
     from: ReceivedTime,
     to: ReceivedTime.optional(),
-    status: z.enum(eventStatuses).optional(),
+    status: z.enum(eventStatuses).optional().openapi({
+      description:
+        'Of events that are `failed`, `retrying`, `held` or `processing`, only the deliveries in that state are replayed. A retrying delivery is attempted now.',
+    }),
+    type: EventTypeFilter.optional(),
+    allConnections: z.boolean().default(false).openapi({
+      description: 'Replay such events to the other connections as well',
+    }),
     header: SearchText.optional().openapi({
       description: 'Text that a header contains, as `name: value`',
     }),
@@ -175,6 +184,11 @@ export function replayRoutes(deps: {
     },
   })
 
+  async function namedView(principal: Principal, replay: Replay) {
+    const names = await replays.sourceNames(principal)
+    return toReplayView(replay, names.get(replay.sourceId) ?? null)
+  }
+
   return new OpenAPIHono<AppEnv>()
     .openapi(many, async (c) => {
       const { eventIds, connectionIds } = c.req.valid('json')
@@ -184,7 +198,11 @@ export function replayRoutes(deps: {
       const items = results.map((result) => {
         const { eventId } = result
         if ('deliveries' in result) {
-          return { eventId, deliveries: result.deliveries.map(toDeliveryView), error: null }
+          return {
+            eventId,
+            deliveries: result.deliveries.map((each) => toDeliveryView(each)),
+            error: null,
+          }
         }
         const { code, message } = result.error
         return { eventId, deliveries: [], error: { code, message } }
@@ -198,23 +216,31 @@ export function replayRoutes(deps: {
         c.req.valid('param').id,
         c.req.valid('json'),
       )
-      return c.json({ replayId, deliveries: deliveries.map(toDeliveryView) }, 202)
+      return c.json({ replayId, deliveries: deliveries.map((each) => toDeliveryView(each)) }, 202)
     })
     .openapi(start, async (c) => {
-      const replay = await replays.startJob(c.get('principal'), c.req.valid('json'))
-      return c.json(toReplayView(replay), 202)
+      const principal = c.get('principal')
+      const replay = await replays.startJob(principal, c.req.valid('json'))
+      return c.json(await namedView(principal, replay), 202)
     })
     .openapi(list, async (c) => {
-      const jobs = await replays.listJobs(c.get('principal'))
-      return c.json({ items: jobs.map(toReplayView), cursor: null }, 200)
+      const principal = c.get('principal')
+      const [jobs, names] = await Promise.all([
+        replays.listJobs(principal),
+        replays.sourceNames(principal),
+      ])
+      const items = jobs.map((each) => toReplayView(each, names.get(each.sourceId) ?? null))
+      return c.json({ items, cursor: null }, 200)
     })
     .openapi(get, async (c) => {
-      const replay = await replays.getJob(c.get('principal'), c.req.valid('param').id)
-      return c.json(toReplayView(replay), 200)
+      const principal = c.get('principal')
+      const replay = await replays.getJob(principal, c.req.valid('param').id)
+      return c.json(await namedView(principal, replay), 200)
     })
     .openapi(cancel, async (c) => {
-      const replay = await replays.cancelJob(c.get('principal'), c.req.valid('param').id)
-      return c.json(toReplayView(replay), 200)
+      const principal = c.get('principal')
+      const replay = await replays.cancelJob(principal, c.req.valid('param').id)
+      return c.json(await namedView(principal, replay), 200)
     })
 }
 

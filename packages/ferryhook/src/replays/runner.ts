@@ -6,7 +6,10 @@
 import type { Clock } from '@strongroom/platform/clock'
 import { newId } from '@strongroom/kit/ids'
 import type { Log } from '@strongroom/kit/log'
-import { type Event, isUnverified } from '../events/item.ts'
+import type { DeliveryId } from '../deliveries/actions.ts'
+import type { DeliveryState } from '../deliveries/state.ts'
+import { hasEventType } from '../events/event-type.ts'
+import { type Event, type EventStatus, isUnverified } from '../events/item.ts'
 import { createTextSearch } from '../events/search.ts'
 import type { EventPosition } from '../events/store.ts'
 import type { Stores } from '../stores.ts'
@@ -19,6 +22,17 @@ const LEASE_MS = 90_000
 /** Each event takes several transactions. */
 const EVENT_CONCURRENCY = 5
 
+/** `replayed` and `runOpen` are of one delivery, `gone` of the whole event. */
+type ReplayOutcome = 'replayed' | 'runOpen' | 'gone'
+
+/** Statuses that follow from some deliveries of an event, while others may have succeeded. */
+const unfinishedStates: { readonly [Status in EventStatus]?: DeliveryState } = {
+  failed: 'failed',
+  retrying: 'retrying',
+  held: 'held',
+  processing: 'runnable',
+}
+
 export interface ReplayRunner {
   start(): void
   /** Polls immediately, if the runner is started. */
@@ -30,7 +44,10 @@ export interface ReplayRunner {
 }
 
 export function createReplayRunner(deps: {
-  stores: Pick<Stores, 'replays' | 'events' | 'connections' | 'deliveries' | 'statistics'>
+  stores: Pick<
+    Stores,
+    'replays' | 'events' | 'connections' | 'deliveries' | 'deliveryActions' | 'statistics'
+  >
   clock: Clock
   startTimer: StartTimer
   log: Log
@@ -90,19 +107,51 @@ export function createReplayRunner(deps: {
 
   /** One connection at a time, because each write changes the event. */
   async function replayEvent(
-    { replayId, sourceId, userId, connectionIds }: Replay,
+    replay: Replay,
     { eventId, receivedAt }: ReplayStep['events'][number],
-  ): Promise<('replayed' | 'runOpen' | 'gone')[]> {
-    const outcomes: ('replayed' | 'runOpen')[] = []
+  ): Promise<ReplayOutcome[]> {
+    const { sourceId, userId } = replay
+    const outcomes: ReplayOutcome[] = []
     await stores.statistics.scheduleRecount({ sourceId, userId, receivedAt })
-    for (const connectionId of connectionIds) {
-      const { kind } = await stores.deliveries.replay(eventId, connectionId, { replayId })
+    const targets = await selectTargets(replay, eventId)
+    if (targets.length === 0) return (await stores.events.getById(eventId)) ? [] : ['gone']
+    for (const connectionId of targets) {
+      const outcome = await replayDelivery(replay, { eventId, connectionId })
       // The event expired or was deleted after it was selected.
-      if (kind === 'not_found') return ['gone']
-      if (kind === 'unverified') throw new TypeError('The step selected an unverified event')
-      outcomes.push(kind === 'started' ? 'replayed' : 'runOpen')
+      if (outcome === 'gone') return ['gone']
+      outcomes.push(outcome)
     }
     return outcomes
+  }
+
+  /** Healthy destinations must not receive an event again because another one failed. */
+  async function selectTargets(replay: Replay, eventId: string): Promise<readonly string[]> {
+    const { status, allConnections, connectionIds, replayId } = replay
+    const state = status && unfinishedStates[status]
+    if (state === undefined || allConnections) return connectionIds
+    const deliveries = await stores.deliveries.listByEvent(eventId)
+    return connectionIds.filter((id) =>
+      deliveries.some(
+        (delivery) =>
+          delivery.connectionId === id &&
+          // Replayed by this job before a crash, which has changed its state.
+          (delivery.state === state || delivery.replayId === replayId),
+      ),
+    )
+  }
+
+  async function replayDelivery(
+    { replayId, status }: Replay,
+    { eventId, connectionId }: DeliveryId,
+  ): Promise<ReplayOutcome> {
+    const { kind } = await stores.deliveries.replay(eventId, connectionId, { replayId })
+    if (kind === 'not_found') return 'gone'
+    if (kind === 'unverified') throw new TypeError('The step selected an unverified event')
+    if (kind === 'started') return 'replayed'
+    // A retrying delivery has a run, so its next attempt is made now instead.
+    if (status !== 'retrying') return 'runOpen'
+    const { kind: attempted } = await stores.deliveryActions.attemptNow({ eventId, connectionId })
+    return attempted === 'changed' ? 'replayed' : 'runOpen'
   }
 
   async function runDue(): Promise<void> {
@@ -184,6 +233,7 @@ export async function selectStep(
 
   async function matches(event: Event): Promise<boolean> {
     if (replay.status !== undefined && event.status !== replay.status) return false
+    if (replay.type !== undefined && !hasEventType(event, replay.type)) return false
     return !search || search.matches(event)
   }
 

@@ -36,6 +36,10 @@ export interface ReplayJobRequest extends TextQuery {
   from: number
   to?: number | undefined
   status?: EventStatus | undefined
+  /** A type, or the beginning of types and an asterisk. */
+  type?: string | undefined
+  /** Also to connections whose deliveries do not have the state that the status selects. */
+  allConnections?: boolean
   connectionIds?: readonly string[] | undefined
   /** Deliveries per second. */
   perSecond: number
@@ -56,7 +60,7 @@ export type ReplayService = ReturnType<typeof createReplayService>
 export function createReplayService(deps: {
   stores: Pick<
     Stores,
-    'replays' | 'deliveries' | 'connections' | 'rateLimits' | 'statistics' | 'audit'
+    'replays' | 'deliveries' | 'connections' | 'sources' | 'rateLimits' | 'statistics' | 'audit'
   >
   eventService: Pick<EventService, 'get' | 'getSource'>
   localEvents: Pick<LocalEvents, 'workDue'>
@@ -171,7 +175,7 @@ export function createReplayService(deps: {
     },
 
     async startJob(principal: Principal, request: ReplayJobRequest): Promise<Replay> {
-      const { sourceId, status, header, body, from, perSecond } = request
+      const { sourceId, status, type, allConnections, header, body, from, perSecond } = request
       const { user, actor } = principal
       await eventService.getSource(principal, sourceId)
       if (status === 'signature_failed') throw ferryhookError('unverified_replay')
@@ -186,6 +190,8 @@ export function createReplayService(deps: {
         from,
         to,
         ...(status !== undefined && { status }),
+        ...(type !== undefined && { type }),
+        ...(allConnections && { allConnections }),
         ...(header !== undefined && { header }),
         ...(body !== undefined && { body }),
         perSecond,
@@ -197,6 +203,12 @@ export function createReplayService(deps: {
     },
 
     listJobs: ({ user }: Principal): Promise<Replay[]> => replays.listByUser(user.userId),
+
+    /** The names of the user's sources by their ids, including deleted sources. */
+    async sourceNames({ user }: Principal): Promise<ReadonlyMap<string, string>> {
+      const sources = await stores.sources.listByUser(user.userId, { includeDeleted: true })
+      return new Map(sources.map(({ sourceId, name }) => [sourceId, name]))
+    },
 
     async getJob({ user }: Principal, replayId: string): Promise<Replay> {
       const job = await replays.get(user.userId, replayId)

@@ -31,7 +31,7 @@ export type CreateReplayInput = Pick<
   Replay,
   'userId' | 'sourceId' | 'connectionIds' | 'from' | 'to' | 'perSecond' | 'createdBy'
 > &
-  Partial<Pick<Replay, 'status' | 'header' | 'body'>>
+  Partial<Pick<Replay, 'status' | 'type' | 'allConnections' | 'header' | 'body'>>
 
 /** `done`: the job has finished. */
 export type CancelResult = { kind: 'cancelled'; replay: Replay } | { kind: 'not_found' | 'done' }

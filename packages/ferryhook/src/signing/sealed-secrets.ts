@@ -7,6 +7,7 @@ import * as z from 'zod'
 import type { AlertSettings } from '../alerts/item.ts'
 import type { Connection } from '../connections/item.ts'
 import type { Source } from '../sources/item.ts'
+import type { TestRequest } from '../test-requests/item.ts'
 import { decodeSigningSecret, packSecrets, type SecretList, unpackSecrets } from './secret-list.ts'
 
 /** Headers that a connection adds to deliveries, by lower-case name. */
@@ -15,6 +16,8 @@ export type CustomHeaders = z.infer<typeof CustomHeaders>
 
 type SourceId = Pick<Source, 'sourceId' | 'userId'>
 type ConnectionId = Pick<Connection, 'connectionId' | 'userId'>
+
+type TestRequestId = Pick<TestRequest, 'connectionId' | 'userId' | 'number'>
 
 export type SealedSecrets = ReturnType<typeof createSealedSecrets>
 
@@ -30,6 +33,9 @@ export function createSealedSecrets(box: SecretBox) {
     { userId, connectionId }: ConnectionId,
     attribute: 'signingSecret' | 'customHeaders',
   ) => place(userId, connectionId, attribute)
+
+  const ofTestRequest = ({ userId, connectionId, number }: TestRequestId) =>
+    place(userId, connectionId, `testRequest-${number}`)
 
   async function seal(text: string, at: ReturnType<typeof place>): Promise<string> {
     return Buffer.from(await box.seal(new TextEncoder().encode(text), at)).toString('base64')
@@ -75,6 +81,12 @@ export function createSealedSecrets(box: SecretBox) {
 
     sealCustomHeaders: (connection: ConnectionId, headers: CustomHeaders) =>
       seal(JSON.stringify(headers), ofConnection(connection, 'customHeaders')),
+
+    /** Bound to its number, so that one request cannot be shown as another. */
+    sealTestRequest: (at: TestRequestId, content: Uint8Array) =>
+      box.seal(content, ofTestRequest(at)),
+
+    testRequest: (at: TestRequestId, sealed: Uint8Array) => box.open(sealed, ofTestRequest(at)),
 
     async customHeaders(
       connection: ConnectionId & Pick<Connection, 'customHeaders'>,

@@ -28,6 +28,10 @@ export const providers = [
 /** For sources and connections. Deleted ones are retained, so that their history stays readable. */
 export const resourceStatus = z.enum(['active', 'paused', 'deleted'])
 
+/** Methods that a source may accept events by; GET is for handshakes. */
+export const eventMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
+const defaultMethods: readonly string[] = ['POST', 'PUT']
+
 export const SourceItem = z.object({
   ...sourceKey.fields,
   ...sourceById.fields,
@@ -42,8 +46,12 @@ export const SourceItem = z.object({
   signingOptions: json('object', 16_384).optional(),
   /** Where the provider's event id is, if not in the provider's usual place. */
   dedup: json('object', 1_024).optional(),
+  /** Where the type of an event is, if not in the provider's usual place. */
+  eventType: json('object', 1_024).optional(),
   /** Headers that are credentials besides those of the rules; in lower case. */
   credentialHeaders: CredentialHeaderNames.optional(),
+  /** Methods that events are accepted by; POST and PUT if absent. */
+  methods: z.array(z.enum(eventMethods)).min(1).max(eventMethods.length).optional(),
   status: resourceStatus,
   eventCount: count,
   lastEventAt: isoTime.optional(),
@@ -56,3 +64,7 @@ export const SourceItem = z.object({
   connectionsRev: count.optional(),
 })
 export type Source = z.infer<typeof SourceItem>
+
+export function methodsOf({ methods }: Pick<Source, 'methods'>): readonly string[] {
+  return methods ?? defaultMethods
+}

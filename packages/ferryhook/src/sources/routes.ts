@@ -1,13 +1,18 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { clientAddress } from '@strongroom/kit/http/client-address'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import { ferryhookError } from '../errors.ts'
-import { providers } from './item.ts'
+import type { Figures } from '../usage/figures.ts'
+import { eventMethods, providers, type Source } from './item.ts'
 import { CredentialHeaderNames } from '../events/credential-headers.ts'
-import { DedupRule } from '../verification/dedup-key.ts'
+import { FieldRule } from '../verification/field-rule.ts'
+import { SigningOptions } from '../verification/signing-options.ts'
 import type { Permissions } from '../http/permissions.ts'
 import { ById, Name, SecretRotation } from '../http/schemas.ts'
+import { type SourceActivity, SourceActivityView } from './activity.ts'
 import type { SourceService } from './service.ts'
+import type { SendTestEvent } from './test-event.ts'
 import { SourceView, toSourceView } from './view.ts'
 
 const SigningSecret = z.string().min(1).max(1_024).openapi({
@@ -19,18 +24,32 @@ const SourceFields = z.strictObject({
   provider: z.enum(providers),
   signingSecret: SigningSecret.optional(),
   signingAlgorithm: z.string().max(64).optional().openapi({
-    description: 'Defaults to the provider’s algorithm once a secret is set',
+    description:
+      'Defaults to the provider’s algorithm. Without a signingSecret, a provider other than custom needs none: unverified events are accepted.',
     example: 'hmac-sha256',
   }),
-  signingOptions: z.record(z.string(), z.unknown()).optional(),
-  dedup: DedupRule.nullable().optional().openapi({
+  signingOptions: SigningOptions.optional(),
+  dedup: FieldRule.nullable().optional().openapi({
     description: 'Where the event id is; null selects the provider’s default',
+  }),
+  eventType: FieldRule.nullable().optional().openapi({
+    description: 'Where the type of the event is; null selects the provider’s default',
   }),
   credentialHeaders: CredentialHeaderNames.optional().openapi({
     description:
       'Headers of the sender that are credentials, besides those whose names say so: they are neither stored nor delivered',
     example: ['x-acme-auth'],
   }),
+  methods: z
+    .array(z.enum(eventMethods))
+    .min(1)
+    .max(eventMethods.length)
+    .nullable()
+    .optional()
+    .openapi({
+      description: 'Methods that events are accepted by; null selects POST and PUT',
+      example: ['POST', 'DELETE'],
+    }),
 })
 
 const NewSource = SourceFields.openapi({
@@ -40,7 +59,8 @@ const NewSource = SourceFields.openapi({
 const SourceChange = SourceFields.partial()
   .extend({
     signingSecret: SigningSecret.nullable().optional().openapi({
-      description: 'Replaces the current secrets immediately; null removes them',
+      description:
+        'Replaces the current secrets immediately; null removes them, which for a provider other than custom needs signingAlgorithm none',
     }),
   })
   .openapi({ example: { name: 'Shop', dedup: { by: 'path', path: '$.data.id' } } })
@@ -52,9 +72,12 @@ const SourceSecretRotation = SecretRotation.extend({ signingSecret: SigningSecre
 export function sourceRoutes(deps: {
   permit: Permissions
   sources: SourceService
+  figures: Pick<Figures, 'source' | 'sources'>
+  activity: SourceActivity
+  sendTestEvent: SendTestEvent
   publicUrl: string
 }): OpenAPIHono<AppEnv> {
-  const { permit, sources, publicUrl } = deps
+  const { permit, sources, figures, activity, sendTestEvent, publicUrl } = deps
   const one = jsonResponse(SourceView, 'The source')
   const denied = errorResponses(ferryhookError, 'unauthorized', 'permission_required')
   const missing = errorResponses(ferryhookError, 'source_not_found')
@@ -81,7 +104,20 @@ export function sourceRoutes(deps: {
     method: 'get',
     path: '/v1/sources',
     summary: 'List sources',
-    responses: { 200: jsonResponse(pageOf(SourceView), 'All sources'), ...denied },
+    request: {
+      query: z.object({
+        activity: z.enum(['true', 'false']).optional().openapi({
+          description: 'Whether to include the events of the last 24 full hours',
+        }),
+      }),
+    },
+    responses: {
+      200: jsonResponse(
+        pageOf(SourceView.extend({ activity: SourceActivityView.optional() })),
+        'All sources',
+      ),
+      ...denied,
+    },
   })
   const get = createRoute({
     ...permit.read,
@@ -141,6 +177,21 @@ export function sourceRoutes(deps: {
     request: { params: ById },
     responses: { 200: one, ...denied, ...missing },
   })
+  const test = createRoute({
+    ...permit.write,
+    method: 'post',
+    path: '/v1/sources/{id}/test-event',
+    summary: 'Send a test event to a source',
+    description:
+      'The event is of the type ferryhook.test and has the header x-ferryhook-test. It is signed with the secret of the source, received and verified like any other, and counts towards the plan.',
+    request: { params: ById },
+    responses: {
+      202: jsonResponse(z.object({ eventId: z.string() }), 'The event was received'),
+      ...denied,
+      ...missing,
+      ...errorResponses(ferryhookError, 'source_paused', 'only_provider_signs', 'month_limit'),
+    },
+  })
   const remove = createRoute({
     ...permit.write,
     method: 'delete',
@@ -151,36 +202,47 @@ export function sourceRoutes(deps: {
     responses: { 204: { description: 'Deleted' }, ...denied, ...missing },
   })
 
+  const view = async (source: Source) => toSourceView(await figures.source(source), publicUrl)
+
   return new OpenAPIHono<AppEnv>()
     .openapi(create, async (c) => {
       const source = await sources.create(c.get('principal'), c.req.valid('json'))
       return c.json(toSourceView(source, publicUrl), 201)
     })
     .openapi(list, async (c) => {
-      const all = await sources.list(c.get('principal'))
-      return c.json({ items: all.map((each) => toSourceView(each, publicUrl)), cursor: null }, 200)
+      const all = await figures.sources(await sources.list(c.get('principal')))
+      const hours = c.req.valid('query').activity === 'true' ? await activity(all) : undefined
+      const items = all.map((each) => ({
+        ...toSourceView(each, publicUrl),
+        ...(hours && { activity: hours.get(each.sourceId) }),
+      }))
+      return c.json({ items, cursor: null }, 200)
     })
     .openapi(get, async (c) => {
       const source = await sources.get(c.get('principal'), c.req.valid('param').id)
-      return c.json(toSourceView(source, publicUrl), 200)
+      return c.json(await view(source), 200)
     })
     .openapi(change, async (c) => {
       const { id } = c.req.valid('param')
       const source = await sources.change(c.get('principal'), id, c.req.valid('json'))
-      return c.json(toSourceView(source, publicUrl), 200)
+      return c.json(await view(source), 200)
     })
     .openapi(rotate, async (c) => {
       const { id } = c.req.valid('param')
       const source = await sources.rotateSecret(c.get('principal'), id, c.req.valid('json'))
-      return c.json(toSourceView(source, publicUrl), 200)
+      return c.json(await view(source), 200)
     })
     .openapi(pause, async (c) => {
       const source = await sources.pause(c.get('principal'), c.req.valid('param').id)
-      return c.json(toSourceView(source, publicUrl), 200)
+      return c.json(await view(source), 200)
     })
     .openapi(resume, async (c) => {
       const source = await sources.resume(c.get('principal'), c.req.valid('param').id)
-      return c.json(toSourceView(source, publicUrl), 200)
+      return c.json(await view(source), 200)
+    })
+    .openapi(test, async (c) => {
+      const { id } = c.req.valid('param')
+      return c.json(await sendTestEvent(c.get('principal'), id, clientAddress(c)), 202)
     })
     .openapi(remove, async (c) => {
       await sources.delete(c.get('principal'), c.req.valid('param').id)

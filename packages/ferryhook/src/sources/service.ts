@@ -2,6 +2,7 @@
 import { newId } from '@strongroom/kit/ids'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import type { Clock } from '@strongroom/platform/clock'
+import { describeChanges, hidden, asText } from '../accounts/audit/changes.ts'
 import type { AuditAction } from '../accounts/audit/item.ts'
 import { type Principal, requirePermission, toAccountError } from '../accounts/authentication.ts'
 import { ferryhookError, translate } from '../errors.ts'
@@ -10,7 +11,7 @@ import { planLimits } from '../plans.ts'
 import type { SealedSecrets } from '../signing/sealed-secrets.ts'
 import { toConflict, WriteRejected } from '../storage/write-rejected.ts'
 import type { Stores } from '../stores.ts'
-import type { DedupRule } from '../verification/dedup-key.ts'
+import type { FieldRule } from '../verification/field-rule.ts'
 import type { Source } from './item.ts'
 import { createSourceSigning, type SigningInput } from './signing.ts'
 import type { SourceChanges } from './store.ts'
@@ -18,14 +19,30 @@ import type { SourceChanges } from './store.ts'
 export interface SourceInput extends SigningInput {
   name?: string | undefined
   /** null selects the provider's default. */
-  dedup?: DedupRule | null | undefined
+  dedup?: FieldRule | null | undefined
+  eventType?: FieldRule | null | undefined
   /** Replaces all; an empty list removes them. */
   credentialHeaders?: readonly string[] | undefined
+  /** null selects POST and PUT. */
+  methods?: Source['methods'] | null
 }
 
 export type NewSource = SourceInput & { name: string; provider: Source['provider'] }
 
 const MAX_UPDATE_ATTEMPTS = 20
+
+/** What the audit log shows of a change. */
+const audited = {
+  name: asText,
+  provider: asText,
+  signingSecret: hidden,
+  signingAlgorithm: asText,
+  signingOptions: asText,
+  dedup: asText,
+  eventType: asText,
+  credentialHeaders: asText,
+  methods: asText,
+} as const
 
 export type SourceService = ReturnType<typeof createSourceService>
 
@@ -53,12 +70,13 @@ export function createSourceService(deps: {
     decide: (source: Source) => Promise<SourceChanges> | SourceChanges,
   ): Promise<Source> {
     const { userId } = principal.user
-    const by = { actor: principal.actor, action }
     const updated = await retryOnConflict(
       async () => {
         const expected = await get(principal, sourceId)
         const changes = await decide(expected)
         if (Object.keys(changes).length === 0) return expected
+        const described = describeChanges<SourceChanges>(expected, changes, audited)
+        const by = { actor: principal.actor, action, changes: described }
         return sources
           .update(sourceId, userId, changes, { expected, by })
           .catch(translate({ not_found: 'source_not_found' }))
@@ -80,12 +98,14 @@ export function createSourceService(deps: {
       const { name, provider } = input
       const id = { userId, sourceId: newId('src'), provider }
       const attributes = await signing.forNew(id, input)
-      const by = { actor, action: 'source.created' } as const
+      const changes = [{ name: 'name', after: name }]
+      const by = { actor, action: 'source.created', changes } as const
       const source = {
         ...id,
         ...attributes,
-        ...dedupIn(input),
+        ...fieldRulesIn(input),
         ...credentialHeadersIn(input),
+        ...methodsIn(input),
         name,
       }
       return sources.create(source, { enforcePlanLimit: true, by }).catch((error: unknown) => {
@@ -107,8 +127,9 @@ export function createSourceService(deps: {
       return update(principal, sourceId, action, async (source) => ({
         ...(isSigning && (await signing.forUpdate(source, input))),
         ...(input.name !== undefined && { name: input.name }),
-        ...dedupIn(input),
+        ...fieldRulesIn(input),
         ...credentialHeadersIn(input),
+        ...methodsIn(input),
       }))
     },
 
@@ -144,9 +165,15 @@ function changesSigning(input: SourceInput): boolean {
   return values.some((value) => value !== undefined)
 }
 
-function dedupIn({ dedup }: SourceInput): Pick<SourceChanges, 'dedup'> {
-  if (dedup === undefined) return {}
-  return { dedup: dedup === null ? undefined : JSON.stringify(dedup) }
+function fieldRulesIn({
+  dedup,
+  eventType,
+}: SourceInput): Pick<SourceChanges, 'dedup' | 'eventType'> {
+  const toAttribute = (rule: FieldRule | null) => (rule === null ? undefined : JSON.stringify(rule))
+  return {
+    ...(dedup !== undefined && { dedup: toAttribute(dedup) }),
+    ...(eventType !== undefined && { eventType: toAttribute(eventType) }),
+  }
 }
 
 function credentialHeadersIn({
@@ -154,4 +181,9 @@ function credentialHeadersIn({
 }: SourceInput): Pick<SourceChanges, 'credentialHeaders'> {
   if (names === undefined) return {}
   return { credentialHeaders: names.length === 0 ? undefined : [...new Set(names)] }
+}
+
+function methodsIn({ methods }: SourceInput): Pick<SourceChanges, 'methods'> {
+  if (methods === undefined) return {}
+  return { methods: methods === null ? undefined : [...new Set(methods)] }
 }

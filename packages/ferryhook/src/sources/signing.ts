@@ -14,7 +14,7 @@ import type { SourceChanges } from './store.ts'
 
 export interface SigningInput {
   provider?: Source['provider'] | undefined
-  /** null removes the secret, and with it the verification. */
+  /** null removes the secret, and with it the verification; a provider then needs `none`. */
   signingSecret?: string | null | undefined
   signingAlgorithm?: string | undefined
   signingOptions?: Record<string, unknown> | undefined
@@ -70,8 +70,10 @@ export function createSourceSigning({
           : signingSecret === null
             ? []
             : newSecretList(signingSecret, clock.now())
-      // Another provider signs differently, and without a secret there is nothing to verify with.
-      const isSame = provider === source.provider && signingSecret !== null
+      // Another provider signs differently, a removed secret ends the verification, a new one resumes it.
+      const wasOff = source.signingAlgorithm === 'none'
+      const fits = signingSecret === undefined || (signingSecret === null) === wasOff
+      const isSame = provider === source.provider && fits
       const signingAlgorithm =
         input.signingAlgorithm ?? (isSame ? source.signingAlgorithm : undefined)
       const keepsOptions = isSame && signingAlgorithm === source.signingAlgorithm

@@ -27,7 +27,9 @@ export type CreateSourceInput = Pick<
   | 'signingAlgorithm'
   | 'signingOptions'
   | 'dedup'
+  | 'eventType'
   | 'credentialHeaders'
+  | 'methods'
 > & {
   /** Set by callers that sealed a secret for the source before. */
   sourceId?: string
@@ -40,7 +42,9 @@ const Changeable = SourceItem.pick({
   signingAlgorithm: true,
   signingOptions: true,
   dedup: true,
+  eventType: true,
   credentialHeaders: true,
+  methods: true,
   status: true,
 })
 /** An undefined value removes the attribute. */
@@ -52,6 +56,8 @@ const signingAttributes = [
   'signingAlgorithm',
   'signingOptions',
 ] as const
+
+const namesOf = (updates: SourceChanges) => Object.keys(updates) as (keyof SourceChanges)[]
 
 export type SourceStore = ReturnType<typeof createSourceStore>
 
@@ -71,20 +77,19 @@ export function createSourceStore({
   const unlessDeleted = (source: Source | undefined) =>
     source && source.status !== 'deleted' ? source : null
 
-  /** Rejected with `source_changed` if the verification of the source is not as expected. */
+  /** Rejected with `source_changed` if its verification, or what is updated, is not as expected. */
   async function update(
     sourceId: string,
     userId: string,
     updates: SourceChanges,
-    {
-      expected,
-      by,
-    }: Audited & { expected?: Pick<Source, (typeof signingAttributes)[number]> } = {},
+    { expected, by }: Audited & { expected?: Source } = {},
   ): Promise<Source> {
     const key = sourceKey.of({ userId, sourceId })
     const change = updateExpression(mainTable, Changeable, key, updates)
     const same = expected
-      ? signingAttributes.map((name) => equalsOrAbsent(sources.attr(name), expected[name]))
+      ? [...new Set([...signingAttributes, ...namesOf(updates)])].map((name) =>
+          equalsOrAbsent<unknown>(sources.attr(name), expected[name]),
+        )
       : []
     await transact(db, [
       sources.part.update(key, change, all(notDeleted, ...same)),
@@ -165,9 +170,11 @@ export function createSourceStore({
         ...(input.signingAlgorithm !== undefined && { signingAlgorithm: input.signingAlgorithm }),
         ...(input.signingOptions !== undefined && { signingOptions: input.signingOptions }),
         ...(input.dedup !== undefined && { dedup: input.dedup }),
+        ...(input.eventType !== undefined && { eventType: input.eventType }),
         ...(input.credentialHeaders !== undefined && {
           credentialHeaders: input.credentialHeaders,
         }),
+        ...(input.methods !== undefined && { methods: input.methods }),
         status: 'active',
         eventCount: 0,
         createdAt: isoNow(clock),

@@ -1,6 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { resourceStatus, providers, type Source } from './item.ts'
-import { DedupRule } from '../verification/dedup-key.ts'
+import type { SourceWithFigures } from '../usage/figures.ts'
+import { methodsOf, providers, resourceStatus, type Source } from './item.ts'
+import { hasVerification } from '../verification/configuration.ts'
+import { FieldRule } from '../verification/field-rule.ts'
+import { SigningOptions } from '../verification/signing-options.ts'
 
 export const SourceView = z
   .object({
@@ -9,20 +12,30 @@ export const SourceView = z
     provider: z.enum(providers),
     url: z.string().openapi({ description: 'Where the provider sends its webhooks' }),
     status: resourceStatus,
+    verifies: z.boolean().openapi({ description: 'Whether only verified events are accepted' }),
     hasSigningSecret: z.boolean(),
     signingAlgorithm: z.string().nullable(),
-    signingOptions: z.record(z.string(), z.unknown()).nullable(),
-    dedup: DedupRule.nullable(),
+    signingOptions: SigningOptions.nullable(),
+    dedup: FieldRule.nullable(),
+    eventType: FieldRule.nullable(),
     credentialHeaders: z.array(z.string()).openapi({
       description: 'Headers that are credentials besides those of the rules',
     }),
-    eventCount: z.int(),
+    methods: z.array(z.string()).openapi({ description: 'Methods that events are accepted by' }),
+    eventCount: z.int().openapi({ description: 'At most five seconds old' }),
+    eventCountIsLowerBound: z.boolean().openapi({
+      description:
+        'Whether there are more: at most 1,000 events since the last stored count are counted',
+    }),
     lastEventAt: z.string().nullable(),
     createdAt: z.string(),
   })
   .openapi('FerryhookSource')
 
-export function toSourceView(source: Source, publicUrl: string): z.infer<typeof SourceView> {
+export function toSourceView(
+  source: Source & Partial<SourceWithFigures>,
+  publicUrl: string,
+): z.infer<typeof SourceView> {
   const { sourceId, name, provider, status, eventCount, createdAt } = source
   return {
     id: sourceId,
@@ -30,12 +43,16 @@ export function toSourceView(source: Source, publicUrl: string): z.infer<typeof 
     provider,
     url: `${publicUrl}/in/${sourceId}`,
     status,
+    verifies: hasVerification(source),
     hasSigningSecret: source.signingSecret !== undefined,
     signingAlgorithm: source.signingAlgorithm ?? null,
     signingOptions: parsed<Record<string, unknown>>(source.signingOptions),
-    dedup: parsed<DedupRule>(source.dedup),
+    dedup: parsed<FieldRule>(source.dedup),
+    eventType: parsed<FieldRule>(source.eventType),
     credentialHeaders: source.credentialHeaders ?? [],
+    methods: [...methodsOf(source)],
     eventCount,
+    eventCountIsLowerBound: source.isLowerBound ?? false,
     lastEventAt: source.lastEventAt ?? null,
     createdAt,
   }

@@ -1,6 +1,5 @@
 /** Applies the transform of a connection to an event. */
 import type { ReceivedEvent } from '../filters/received-event.ts'
-import { mapFields } from './field-map.ts'
 import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import { runJavascript, type ScriptOptions } from './javascript.ts'
 import type { TransformResult } from './result.ts'
@@ -20,7 +19,11 @@ export async function applyTransform(
     case 'javascript':
       return runJavascript(transform.code, event, options)
     case 'field_map':
-      return options.scheduler.run(options.owner, (budget) => mapFields(transform, event, budget))
+      return options.scheduler.evaluate(options.owner, {
+        kind: 'field_map',
+        fieldMap: transform,
+        event,
+      })
     default: {
       const { body, contentType } = event
       return { kind: 'transformed', body, ...(contentType !== undefined && { contentType }) }

@@ -4,12 +4,10 @@
  * body: an object or a list is sent as JSON, a string as text. `{ body, headers }` sets headers too,
  * and `null` drops the event. The function may be async.
  */
-import { isJsonDeeperThan } from '@strongroom/platform/json-depth'
 import * as z from 'zod'
 import { MAX_BODY_BYTES } from '../events/item.ts'
-import { parseUnits } from '../filters/budget.ts'
-import { decodeBody, parseJson, parseQuery, type ReceivedEvent } from '../filters/received-event.ts'
-import type { Sandbox, ScriptEvent } from '../sandbox/sandbox.ts'
+import type { ReceivedEvent } from '../filters/received-event.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { ThreadFailure } from '../sandbox/thread-pool.ts'
 import {
@@ -30,11 +28,7 @@ export async function runJavascript(
   event: ReceivedEvent,
   { sandbox, owner, scheduler }: ScriptOptions & { scheduler: WorkScheduler },
 ): Promise<TransformResult> {
-  const input = await scheduler.run(owner, (budget) => {
-    // Decoding, parsing, measuring the depth and copying to the thread.
-    budget.spend(2 * parseUnits(event.body.byteLength))
-    return toScriptEvent(event)
-  })
+  const input = await scheduler.evaluate(owner, { kind: 'script_event', event })
   if ('kind' in input) return input
   const run = await sandbox.run({ code, event: input, owner })
   if (run.kind === 'failed') return transformFailure(...threadFailures[run.failure])
@@ -72,34 +66,6 @@ const threadFailures: Record<ThreadFailure, [TransformFailureCode, string]> = {
     'A transform of this account did not finish and was stopped. Correct it, and try again in a few minutes.',
   ],
   closed: ['overloaded', 'The server is shutting down. Try again later.'],
-}
-
-/** Below what the engine can parse on its own stack, so the limit does not depend on the engine. */
-export const MAX_SCRIPT_BODY_DEPTH = 10_000
-
-function toScriptEvent(event: ReceivedEvent): ScriptEvent | TransformFailure {
-  const text = decodeBody(event.body)
-  if (text === undefined) {
-    return transformFailure('body_not_text', 'The body of this event is neither JSON nor text')
-  }
-  const isJson = parseJson(text) !== undefined
-  if (isJson && isJsonDeeperThan(event.body, MAX_SCRIPT_BODY_DEPTH)) {
-    const message = `The body of this event is nested more than ${MAX_SCRIPT_BODY_DEPTH} levels deep`
-    return transformFailure('stack_limit', message)
-  }
-  return {
-    body: isJson ? text : JSON.stringify(text),
-    headers: Object.fromEntries(
-      Object.entries(event.headers).map(([name, value]) => [
-        name.toLowerCase(),
-        [value].flat().join(', '),
-      ]),
-    ),
-    query: parseQuery(event.query),
-    method: event.method,
-    id: event.id,
-    receivedAt: new Date(event.receivedAt).toISOString(),
-  }
 }
 
 function toResult(

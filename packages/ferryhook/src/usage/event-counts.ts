@@ -63,7 +63,10 @@ export function createEventCounter({ db }: Pick<StoreDeps, 'db'>) {
     /** Counts the events received from one time until before another, up to a limit. */
     async count(
       { sourceId, from, until }: { sourceId: string; from: number; until: number },
-      max = Number.POSITIVE_INFINITY,
+      {
+        max = Number.POSITIVE_INFINITY,
+        onEvent,
+      }: { max?: number; onEvent?(event: CountedEvent): void } = {},
     ): Promise<CountResult> {
       const statistics = emptyStatistics()
       let firstExpiry: number | undefined
@@ -74,6 +77,7 @@ export function createEventCounter({ db }: Pick<StoreDeps, 'db'>) {
         const page = await read(sourceId, from, until, limit, next)
         for (const event of page.items) {
           addEvent(statistics, event)
+          onEvent?.(event)
           firstExpiry = Math.min(firstExpiry ?? event.expiresAt, event.expiresAt)
         }
         counted += page.items.length
@@ -152,6 +156,17 @@ export function latencyPercentile(
     if (left <= 0) return Math.round(2 ** ((number + 0.5) / CLASSES_PER_DOUBLING))
   }
   return undefined
+}
+
+export function totalEvents({ events }: Pick<EventStatistics, 'events'>): number {
+  return Object.values(events).reduce((total, count) => total + count, 0)
+}
+
+/** Delivered among all finished deliveries; undefined if none has finished. */
+export function successRate({
+  deliveries: { delivered, failed },
+}: Pick<EventStatistics, 'deliveries'>): number | undefined {
+  return delivered + failed === 0 ? undefined : delivered / (delivered + failed)
 }
 
 /** Events whose deliveries have not all finished. */

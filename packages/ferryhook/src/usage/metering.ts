@@ -3,17 +3,16 @@
  * crash neither counts an event twice nor skips one.
  */
 import type { Item } from '@strongroom/kit/db'
-import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
-import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
-import { transact } from '@strongroom/kit/transact'
 import { all, expr, Placeholders } from '@strongroom/kit/expression'
 import { EventItem, eventKey } from '../events/item.ts'
 import { type Source, SourceItem, sourceKey } from '../sources/item.ts'
+import { nextStep } from '../queue/shards.ts'
 import { type MeteringTask, MeteringTaskItem } from '../queue/tasks.ts'
-import { UserItem, userKey } from '../accounts/users/item.ts'
+import type { UserStore } from '../accounts/users/store.ts'
 import { eventsTable, mainTable } from '../tables.ts'
 import { validateChanges } from '../storage/update-expression.ts'
+import { WriteRejected } from '../storage/write-rejected.ts'
 import { equalsOrAbsent, exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { type StatisticsStore, SETTLED_AFTER_MS } from './statistics-store.ts'
@@ -28,6 +27,17 @@ export interface CountedEvents {
   /** Recent counts by interval, all before the watermark. */
   parts?: CountedPart[]
 }
+
+/** Events that no stored figure contains yet. */
+export interface PendingEvents {
+  events: number
+  /** There are more than `MAX_PENDING`. */
+  isLowerBound: boolean
+  lastEventAt?: string
+}
+
+/** Busy sources have more; to count them all would make a request slow. */
+const MAX_PENDING = 1_000
 
 type CountedPart = NonNullable<Source['countedParts']>[number]
 
@@ -44,19 +54,25 @@ const BEFORE_CREATION_MS = 3_600_000
 export function createMetering({
   db,
   clock,
+  users,
   queue,
   statistics,
 }: Pick<StoreDeps, 'db' | 'clock'> & {
+  users: Pick<UserStore, 'incrementUsage'>
   queue: TaskQueue
   statistics: Pick<StatisticsStore, 'refresh'>
 }) {
   const sources = entity(db, mainTable, SourceItem)
-  const users = entity(db, mainTable, UserItem)
   const events = entity(db, eventsTable, EventItem)
   const tasks = entity(db, eventsTable, MeteringTaskItem)
 
-  /** The events that count for the quota, received from one time until before another. */
-  async function countReceived(sourceId: string, from: number, until: number): Promise<number> {
+  /** The events that count for the quota, received from one time until before another, up to a limit. */
+  async function countReceived(
+    sourceId: string,
+    from: number,
+    until: number,
+    max = Number.POSITIVE_INFINITY,
+  ): Promise<number> {
     if (until <= from) return 0
     const placeholders = new Placeholders()
     const KeyConditionExpression = placeholders.render(range(sourceId, from, until))
@@ -73,11 +89,12 @@ export function createMetering({
         ...placeholders.parameters(),
         Select: 'COUNT',
         ConsistentRead: true,
+        ...(Number.isFinite(max) && { Limit: max - count }),
         ...(after && { ExclusiveStartKey: after }),
       })
       count += page.Count ?? 0
       after = page.LastEvaluatedKey
-    } while (after)
+    } while (after && max - count > 0)
     return count
   }
 
@@ -158,20 +175,43 @@ export function createMetering({
     advance,
     catchUp,
 
-    /** Events of the current month that are not counted yet. */
-    async pending(source: Source): Promise<number> {
-      const now = clock.now()
-      const [month, watermark] = [monthStart(now), watermarkOf(source)]
-      const late = monthStart(watermark - 1) === month ? await lateEvents(source) : undefined
+    /** Events that are not counted yet, or those of them that are of the current month. */
+    async pending(
+      source: Source,
+      { isOfMonth = false }: { isOfMonth?: boolean } = {},
+    ): Promise<PendingEvents> {
+      const { sourceId, countedParts = [] } = source
+      const [now, watermark] = [clock.now(), watermarkOf(source)]
+      const isCurrent = !isOfMonth || monthStart(watermark - 1) === monthStart(now)
+      // Counting that many again would take too long. The next count finds late events.
+      const isShort = countedParts.reduce((sum, part) => sum + part.events, 0) <= MAX_PENDING
+      const late = isCurrent && isShort ? await lateEvents(source) : undefined
+      const from = isOfMonth ? Math.max(watermark, Date.parse(monthStart(now))) : watermark
       // Until the end of the month, because other clocks may be ahead.
-      const from = Math.max(watermark, Date.parse(month))
-      return (late?.events ?? 0) + (await countReceived(source.sourceId, from, nextMonthStart(now)))
+      const until = nextMonthStart(now)
+      const found = await countReceived(sourceId, from, until, MAX_PENDING + 1)
+      const last = found > 0 ? await lastReceived(sourceId, from, until) : undefined
+      return {
+        events: (late?.events ?? 0) + Math.min(found, MAX_PENDING),
+        isLowerBound: found > MAX_PENDING,
+        ...(last !== undefined && { lastEventAt: new Date(last).toISOString() }),
+      }
     },
   }
 
+  async function lastReceived(
+    sourceId: string,
+    from: number,
+    until: number,
+  ): Promise<number | undefined> {
+    const key = range(sourceId, from, until)
+    const filter = expr`${events.attr('status')} <> ${'signature_failed'}`
+    const { items } = await events.query({ key, filter, newestFirst: true, limit: 1, maxReads: 10 })
+    return items[0]?.receivedAt
+  }
+
   async function planAt({ sourceId, userId }: SourceId, at: number): Promise<number> {
-    const step = METERING_INTERVAL_MS
-    const dueAt = Math.ceil(at / step) * step
+    const dueAt = nextStep(sourceId, at, METERING_INTERVAL_MS)
     await queue.putMetering({ sourceId, userId, dueAt })
     return dueAt
   }
@@ -209,39 +249,27 @@ export function createMetering({
       countedParts: parts,
       lastEventAt,
     })
-    // A watermark at the end of a month still belongs to that month.
-    const month = monthStart(until - 1)
-    const { countedUntil } = source
-    const mark = sources.attr('countedUntil')
+    const watermark = sources.attr('countedUntil')
     const [total, last] = [sources.attr('eventCount'), sources.attr('lastEventAt')]
-    const unmoved = equalsOrAbsent(mark, countedUntil)
-    const set = expr`SET ${total} = ${total} + ${received}, ${mark} = ${until}`
+    const unmoved = equalsOrAbsent(watermark, source.countedUntil)
+    const set = expr`SET ${total} = ${total} + ${received}, ${watermark} = ${until}`
     const count = expr`${set}, ${sources.attr('countedParts')} = ${parts}`
     // Counting late events does not move the watermark, so the total must be unchanged as well.
     const uncounted = expr`${total} = ${source.eventCount}`
-    const moved = sources.part.update(
+    const mark = sources.part.update(
       sourceKey.of(source),
       lastEventAt === undefined ? count : expr`${count}, ${last} = ${lastEventAt}`,
       all(exists, unmoved, uncounted),
     )
-    return retryOnConflict(async () => {
-      const user = await users.get(userKey.of(source))
-      if (!user) return 'user_missing'
-      const [usage, period] = [users.attr('usageThisMonth'), users.attr('usagePeriodStart')]
-      const started = user.usagePeriodStart
-      const isEarlier = month < started
-      const change =
-        month > started
-          ? expr`SET ${usage} = ${received}, ${period} = ${month}`
-          : expr`SET ${usage} = ${usage} + ${isEarlier ? 0 : received}`
-      const samePeriod = expr`${period} = ${started}`
-      try {
-        await transact(db, [moved, users.part.update(userKey.of(source), change, samePeriod)])
-        return 'counted'
-      } catch (error) {
-        if (error instanceof TransactionFailed && error.conditionFailed(0)) return 'conflict'
-        throw error
-      }
-    })
+    try {
+      // A watermark at the end of a month still belongs to that month.
+      await users.incrementUsage(source.userId, received, { month: monthStart(until - 1), mark })
+      return 'counted'
+    } catch (error) {
+      if (!(error instanceof WriteRejected)) throw error
+      if (error.reason === 'not_found') return 'user_missing'
+      if (error.reason === 'already_counted') return 'conflict'
+      throw error
+    }
   }
 }

@@ -8,7 +8,7 @@ import { schemes, type SigningAlgorithm, SigningScheme } from './schemes.ts'
 
 export interface SigningInput {
   provider: Source['provider']
-  /** Defaults to the provider's scheme if there is a secret; `none` turns verification off. */
+  /** Defaults to the provider's scheme; `none` turns verification off. */
   signingAlgorithm?: string | undefined
   signingOptions?: Readonly<Record<string, unknown>> | undefined
   /** The secrets that will be active. */
@@ -28,10 +28,16 @@ const aliases: Readonly<Record<string, SigningAlgorithm>> = {
 
 const MAX_SECRET_LENGTH = 1_024
 
+/** Only a custom source goes without verification unless that is said: others promise their provider. */
 export function checkSigning(input: SigningInput): SigningCheck {
-  const { secrets, signingOptions } = input
+  const { provider, secrets, signingOptions } = input
   const algorithm = algorithmOf(input, secrets.length > 0)
-  if (algorithm === undefined) return { ok: true, scheme: undefined }
+  if (algorithm === undefined) {
+    const isOff = provider === 'custom' || input.signingAlgorithm === 'none'
+    if (!isOff) return wrong('signingSecret', missingSecret)
+    const hasOptions = Object.keys(signingOptions ?? {}).length > 0
+    return hasOptions ? wrong('signingOptions', uselessOptions) : { ok: true, scheme: undefined }
+  }
   if (!isAlgorithm(algorithm)) return wrong('signingAlgorithm', unknownAlgorithm)
   const parsed = SigningScheme.safeParse({ ...signingOptions, algorithm })
   if (!parsed.success) {
@@ -51,12 +57,24 @@ export function checkSigning(input: SigningInput): SigningCheck {
   return { ok: true, scheme: parsed.data }
 }
 
+const missingSecret =
+  'Enter the secret that the provider signs with, or set signingAlgorithm to none to accept unverified events'
+
+const uselessOptions = 'Have no effect without verification: set signingSecret, or omit them'
+
 /** The attributes of a source that store its scheme. */
 export function signingAttributes({
   algorithm,
   ...options
 }: SigningScheme): Required<Pick<Source, 'signingAlgorithm' | 'signingOptions'>> {
   return { signingAlgorithm: algorithm, signingOptions: JSON.stringify(options) }
+}
+
+/** Whether a source accepts only verified events. */
+export function hasVerification(
+  source: Pick<Source, 'provider' | 'signingAlgorithm' | 'signingSecret'>,
+): boolean {
+  return algorithmOf(source, source.signingSecret !== undefined) !== undefined
 }
 
 /**

@@ -11,6 +11,7 @@ import { type DeliveryTask, isReplay, type LeasedTask } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { Stores } from '../stores.ts'
+import type { TestDestination } from '../test-requests/destination.ts'
 import type { WorkerConfig } from './config.ts'
 import type { HealthTracker } from './connection-health.ts'
 import type { AttemptSignal } from './destination-queue.ts'
@@ -25,12 +26,15 @@ import type { StartTimer } from '@strongroom/platform/timers'
 
 /** What it costs to start a request, in units of the work scheduler. */
 const UNITS_PER_REQUEST = 10_000
+/** The same for writing its outcome. */
+const UNITS_PER_OUTCOME = 3_000
 
 export interface DelivererDeps {
   stores: Pick<Stores, 'deliveries' | 'events' | 'settlement'>
   clock: Clock
   startTimer: StartTimer
   fetcher: SafeFetch
+  testDestination: TestDestination
   sandbox: Sandbox
   isCredentialHeader: IsCredentialHeader
   scheduler: WorkScheduler
@@ -104,12 +108,18 @@ export function createDeliverer(deps: DelivererDeps) {
     metrics.ended(outcome.state)
     if (!destination || outcome.state === 'filtered') return
     const { userId, sourceId, connectionId, name: connectionName } = destination.connection
-    health.ended(destination.connection, outcome.state)
+    health.ended(destination.connection)
     if (outcome.state !== 'failed') return
     const { eventId } = task
     const { reason } = outcome
     const about = { userId, sourceId, connectionId, connectionName }
-    alerts.raise({ kind: 'delivery.failed', ...about, eventId, reason })
+    alerts.raise({
+      kind: 'delivery.failed',
+      ...about,
+      eventId,
+      eventType: loaded?.eventType,
+      reason,
+    })
   }
 
   async function concludeAttempt(
@@ -152,11 +162,7 @@ export function createDeliverer(deps: DelivererDeps) {
       }
       // Routed deliveries were filtered by the router; replayed ones were not.
       const isUnfiltered = isReplay(task) && task.attemptNumber === 1
-      const filtered = isUnfiltered
-        ? await scheduler.run(destination.connection.userId, (budget) =>
-            destination.filteredFor(received, budget),
-          )
-        : undefined
+      const filtered = isUnfiltered ? await destination.filteredFor(received) : undefined
       if (filtered !== undefined) {
         await conclude(task, { state: 'filtered', reason: filtered }, destination, loaded)
         return 'unknown'
@@ -174,16 +180,23 @@ export function createDeliverer(deps: DelivererDeps) {
         case 'failed':
           return concludeAttempt(prepared.result, task, destination, loaded)
       }
+      const { connection } = destination
+      const { destinationUrl, userId } = connection
+      // An event may have 50 deliveries: starting all requests in one turn would block other users.
+      await scheduler.run(userId, (budget) => budget.spend(UNITS_PER_REQUEST))
       // A request that outlasts its lease could be sent twice.
       if (clock.now() + config.attemptTimeoutMs > task.dueAt) return 'busy'
       if (!isReplay(task) && task.attemptNumber === 1) {
         metrics.firstAttempt((clock.now() - task.receivedAt) / 1000)
       }
-      const { destinationUrl, userId } = destination.connection
-      // An event may have 50 deliveries: starting all requests in one turn would block other users.
-      await scheduler.run(userId, (budget) => budget.spend(UNITS_PER_REQUEST))
-      const result = await sendWebhook(deps, destinationUrl, prepared.request)
-      return concludeAttempt(result, task, destination, loaded)
+      const { request, credentialHeaders, sent } = prepared
+      const fetcher = deps.testDestination(connection, task) ?? deps.fetcher
+      const sender = { ...deps, fetcher }
+      const result = await sendWebhook(sender, destinationUrl, request, credentialHeaders)
+      // Many responses may arrive at once.
+      await scheduler.run(userId, (budget) => budget.spend(UNITS_PER_OUTCOME))
+      const attempt = { ...result.attempt, ...sent }
+      return concludeAttempt({ ...result, attempt }, task, destination, loaded)
     },
   }
 

@@ -7,12 +7,7 @@ import type { Stores } from '../stores.ts'
 import type { Connection } from '../connections/item.ts'
 import type { Source } from '../sources/item.ts'
 import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
-import {
-  type Destination,
-  destinationOf,
-  type OpenSecrets,
-  preparationUnits,
-} from './destination.ts'
+import { createDestination, type Destination, type OpenSecrets } from './destination.ts'
 import type { WorkerConfig } from './config.ts'
 
 export interface SourceDestinations {
@@ -65,10 +60,7 @@ export function createDestinationCache({
   }
 
   function parse(connection: Connection): Promise<Destination> {
-    return scheduler.run(connection.userId, (budget) => {
-      budget.spend(preparationUnits(connection))
-      return destinationOf(connection, { open, concurrency, clock })
-    })
+    return createDestination(connection, { open, concurrency, clock, scheduler })
   }
 
   async function prepareAll(connections: readonly Connection[]): Promise<Destination[]> {

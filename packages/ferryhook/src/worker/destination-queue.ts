@@ -43,6 +43,8 @@ export interface AttemptHandlers {
   park(queued: QueuedAttempt, reason: Postponement): Promise<void>
   /** Returns the task to the queue, for any worker. */
   release(queued: QueuedAttempt): Promise<void>
+  /** The breaker of the destination is open until a time, or closed. */
+  circuitChanged(destination: Destination, openUntil: number | undefined): void
 }
 
 export interface DestinationLimits {
@@ -88,10 +90,15 @@ export interface InFlight {
   count: number
   readonly max: number
   /**
-   * Queued attempts by partition, without those of stalled queues: more tasks of that partition
+   * Queued attempts by partition and user, without those of stalled queues: more tasks of that user
    * would only wait, but a stalled queue says nothing about the others.
    */
   readonly queued: Map<string, number>
+}
+
+/** The key of a user's attempts from a partition. */
+export function queuedKey(partition: string, userId: string): string {
+  return `${partition} ${userId}`
 }
 
 interface Entry {
@@ -112,6 +119,7 @@ export function createDestinationQueue(options: DestinationQueueOptions): Destin
   let isMoving = false
   let checksSinceProgress = 0
   let cancelPump: (() => void) | undefined
+  let reportedUntil: number | undefined
 
   /** How many attempts may be queued or running for this destination. */
   function maxDepth(): number {
@@ -150,8 +158,10 @@ export function createDestinationQueue(options: DestinationQueueOptions): Destin
   function countQueued(entries: readonly Entry[], by: 1 | -1): void {
     if (!isMoving) return
     for (const { attempt } of entries) {
-      const { partition } = attempt.origin
-      inFlight.queued.set(partition, (inFlight.queued.get(partition) ?? 0) + by)
+      const key = queuedKey(attempt.origin.partition, attempt.task.userId)
+      const count = (inFlight.queued.get(key) ?? 0) + by
+      if (count > 0) inFlight.queued.set(key, count)
+      else inFlight.queued.delete(key)
     }
   }
 
@@ -204,6 +214,16 @@ export function createDestinationQueue(options: DestinationQueueOptions): Destin
     }
   }
 
+  /** Failed attempts that began before the breaker opened do not change until when it is open. */
+  function reportCircuit(destination: Destination, signal: AttemptSignal): void {
+    const until = destinationBreaker.isOpen ? destinationBreaker.openUntil() : undefined
+    const isOpened = until !== undefined && signal === 'failed'
+    const isClosed = !destinationBreaker.isOpen && reportedUntil !== undefined
+    if (!isClosed && (!isOpened || until === reportedUntil)) return
+    reportedUntil = until
+    handlers.circuitChanged(destination, until)
+  }
+
   async function run(entry: Entry): Promise<void> {
     const [endDestination, endKeys] = [destinationBreaker.begin(), keyBreaker.begin()]
     const startedAt = clock.now()
@@ -229,6 +249,7 @@ export function createDestinationQueue(options: DestinationQueueOptions): Destin
     setMoving(true)
     const wasSent = signal === 'ok' || signal === 'failed'
     endDestination(wasSent ? (signal as 'ok' | 'failed') : 'unknown')
+    reportCircuit(entry.attempt.destination, signal)
     // Everything that was sent was signed before.
     endKeys(wasSent ? 'ok' : signal === 'key_unavailable' ? 'failed' : 'unknown')
     if (signal === 'key_unavailable') {

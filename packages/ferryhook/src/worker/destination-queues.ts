@@ -7,13 +7,14 @@ import {
   createDestinationQueue,
   type DestinationQueue,
   type InFlight,
+  queuedKey,
 } from './destination-queue.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
 
 export interface DestinationQueues {
   forDestination(destination: Destination): DestinationQueue
-  /** How many more tasks to read from a partition: none while those already read only wait. */
-  capacity(partition: string): number
+  /** How many more tasks of a user to read from a partition: none while those already read only wait. */
+  capacity(partition: string, userId: string): number
   /** Releases all attempts that have not started; nothing starts any more. */
   close(): void
   readonly isClosed: boolean
@@ -21,7 +22,7 @@ export interface DestinationQueues {
   readonly inFlight: number
 }
 
-/** This many queued attempts in moving queues keep the processor busy. */
+/** This many queued attempts of a user in moving queues are enough to continue without a pause. */
 const ENOUGH_QUEUED = 32
 const PROGRESS_INTERVAL_MS = 250
 
@@ -58,9 +59,9 @@ export function createDestinationQueues({
       cancelCheck ??= startTimer(PROGRESS_INTERVAL_MS, checkProgress)
       return queue
     },
-    capacity: (partition) =>
+    capacity: (partition, userId) =>
       Math.min(
-        ENOUGH_QUEUED - (inFlight.queued.get(partition) ?? 0),
+        ENOUGH_QUEUED - (inFlight.queued.get(queuedKey(partition, userId)) ?? 0),
         inFlight.max - inFlight.count,
       ),
     close() {

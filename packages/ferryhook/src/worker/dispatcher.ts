@@ -1,5 +1,6 @@
 /** Runs a task, depending on its kind and the state of its connection. */
 import type { Clock } from '@strongroom/platform/clock'
+import pLimit from 'p-limit'
 import type { ParkReason } from '../deliveries/parking.ts'
 import {
   type DeliveryTask,
@@ -10,6 +11,7 @@ import {
 } from '../queue/tasks.ts'
 import type { Stores } from '../stores.ts'
 import type { WorkerConfig } from './config.ts'
+import type { HealthTracker } from './connection-health.ts'
 import type { DestinationCache } from './destination-cache.ts'
 import type { AttemptHandlers, TaskOrigin } from './destination-queue.ts'
 import { createDestinationQueues } from './destination-queues.ts'
@@ -28,6 +30,7 @@ export interface DispatcherDeps {
   startTimer: StartTimer
   destinations: DestinationCache
   deliverer: Deliverer
+  health: Pick<HealthTracker, 'circuitChanged'>
   router: Router
   waker: Waker
   metrics: WorkerMetrics
@@ -44,6 +47,10 @@ export interface DispatcherDeps {
 /** Time for the work before and after the request of an attempt. */
 const START_MARGIN_MS = 5_000
 
+/** Tasks of these kinds need no lease, so thousands of them can be due and read at once. */
+const MAX_PARALLEL_METERING = 20
+const MAX_PARALLEL_WAKE_UPS = 50
+
 export type Dispatcher = ReturnType<typeof createDispatcher>
 
 export function createDispatcher(deps: DispatcherDeps) {
@@ -54,8 +61,12 @@ export function createDispatcher(deps: DispatcherDeps) {
     async release({ task }) {
       await stores.queue.releaseLease(task)
     },
+    circuitChanged: ({ connection }, openUntil) =>
+      track(deps.health.circuitChanged(connection, openUntil)),
   }
   const queues = createDestinationQueues({ ...deps, handlers })
+  const metering = pLimit(MAX_PARALLEL_METERING)
+  const wakeUps = pLimit(MAX_PARALLEL_WAKE_UPS)
 
   function isDeleted(destination: Destination | null): destination is null {
     return !destination || destination.connection.status === 'deleted'
@@ -147,9 +158,9 @@ export function createDispatcher(deps: DispatcherDeps) {
         case 'deliver':
           return claim(task)
         case 'wake':
-          return wakeUp(task)
+          return wakeUps(() => wakeUp(task))
         case 'count':
-          return stores.metering.roll(task)
+          return metering(() => stores.metering.roll(task))
         case 'purge':
           return void (await stores.accountPurge.finish(task))
       }

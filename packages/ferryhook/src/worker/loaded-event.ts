@@ -5,6 +5,7 @@ import type { HeaderFields } from '../outbound/headers.ts'
 import type { Stores } from '../stores.ts'
 
 export interface LoadedEvent {
+  readonly eventType: string | undefined
   /** As filters and transforms see it, with its body; null if the body was deleted. */
   received(): Promise<ReceivedEvent | null>
   /**
@@ -20,6 +21,7 @@ export function createLoadedEvent(
 ): LoadedEvent {
   let current = event
   let received: Promise<ReceivedEvent | null> | undefined
+  let large: WeakRef<ReceivedEvent> | undefined
   let last: Promise<void> = Promise.resolve()
 
   async function read(): Promise<ReceivedEvent | null> {
@@ -36,6 +38,17 @@ export function createLoadedEvent(
     }
   }
 
+  /** Attempts that run at the same time share a large body; attempts that only wait do not hold it. */
+  async function readLarge(): Promise<ReceivedEvent | null> {
+    try {
+      const loaded = await read()
+      if (loaded) large = new WeakRef(loaded)
+      return loaded
+    } finally {
+      received = undefined
+    }
+  }
+
   async function writeAfter(
     previous: Promise<void>,
     write: (event: Event) => Promise<Event | undefined>,
@@ -45,10 +58,11 @@ export function createLoadedEvent(
   }
 
   return {
+    eventType: event.eventType,
     received() {
-      // A large body is read again for each attempt, so that queued attempts do not hold it.
-      if (event.body === undefined) return read()
-      return (received ??= read())
+      if (event.body !== undefined) return (received ??= read())
+      const loaded = large?.deref()
+      return loaded ? Promise.resolve(loaded) : (received ??= readLarge())
     },
     update(write) {
       const written = writeAfter(last, write)

@@ -14,10 +14,13 @@ const localFailures: ReadonlySet<SendOutcome> = new Set([
 ])
 
 export function outcomeOf(
-  { attempt, end, retryAfterMs, isFinal = permanentFailures.has(end) }: SendResult,
+  { attempt: result, end, retryAfterMs, isFinal = permanentFailures.has(end) }: SendResult,
   { attemptNumber }: Pick<LeasedTask, 'attemptNumber'>,
   { schedule, now, random }: { schedule: readonly number[]; now: number; random: () => number },
 ): AttemptOutcome {
+  // The schedule may have been shortened since the earlier attempts.
+  const maxAttempts = Math.max(schedule.length, attemptNumber)
+  const attempt = { ...result, end, maxAttempts }
   if (end === 'delivered') return { state: 'delivered', attempt }
   if (isFinal) return { state: 'failed', attempt, reason: end }
   const delay = retryDelay(schedule, attemptNumber, { random, retryAfterMs })

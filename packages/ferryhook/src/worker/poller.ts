@@ -1,16 +1,25 @@
 /**
  * Reads due tasks and passes them on, each only once at a time. Shards are read independently, and
- * reading continues while earlier tasks are still running.
+ * reading continues while earlier tasks are still running. Tasks of many users share a shard, sorted
+ * by due time: each user may have some of them running, and further ones are passed over, so that a
+ * user with a large backlog does not delay the others.
  */
 import { type Clock, isRecent } from '@strongroom/platform/clock'
+import type { Item } from '@strongroom/kit/db'
 import type { Log } from '@strongroom/kit/log'
+import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { Stores } from '../stores.ts'
-import type { DueTask } from '../queue/tasks.ts'
+import type { DeliveryTask, DueTask, RouteTask } from '../queue/tasks.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { WorkerConfig } from './config.ts'
 
 /** A failed task is not retried for this long. */
 const RETRY_DELAY_MS = 5_000
+/** Tasks that a poll reads from a shard to find those of users without a backlog. */
+const MAX_READ_AHEAD = 5_000
+/** What it costs to start a task and to read a page of them, in units of the work scheduler. */
+const UNITS_PER_TASK = 3_000
+const UNITS_PER_PAGE = 25_000
 
 export interface PollerDeps {
   stores: Pick<Stores, 'queue' | 'shards'>
@@ -18,55 +27,109 @@ export interface PollerDeps {
   log: Log
   metrics: WorkerMetrics
   config: Pick<WorkerConfig, 'pageSize'>
+  scheduler: Pick<WorkScheduler, 'run'>
   /** Resolves when the task is not due any more. */
   handle(task: DueTask): Promise<void>
-  /** How many more tasks to read from a partition now. */
-  capacity(partition: string): number
+  /** How many more tasks of a user to read from a partition now. */
+  capacity(partition: string, userId: string): number
+}
+
+/** Something was stored in the shard of `id`; `task` if it is known what. */
+export interface NewTasks {
+  id: string
+  task?: RouteTask | undefined
 }
 
 export interface Poller {
   /**
-   * Reads the shard of a source or connection, or all shards, until nothing is due. A shard that is
-   * already being read is read once more afterwards.
+   * Reads the shard of new tasks, or all shards, until nothing is due. A shard that is already being
+   * read is read once more afterwards.
    */
-  read(id?: string): Promise<void>
-  /** Reads all shards now, even those being read, so that a slow task does not delay others. */
+  read(added?: NewTasks): Promise<void>
+  /** Reads all shards now, past the tasks of users without capacity. */
   poll(): Promise<void>
-  /** Continues shards that stopped for lack of capacity. */
+  /** Continues with users whose tasks were passed over for lack of capacity. */
   resume(): void
   stop(): void
 }
 
 interface Shard {
+  partition: string
+  number: number
   /** Sort keys of tasks that are running (undefined) or failed, and when they failed. */
   busy: Map<string, number | undefined>
   readers: number
+  /** Whether one of the readers reads ahead. */
+  isReadAhead: boolean
   /** It was requested while being read. */
   isRequested: boolean
-  /** Tasks that were read and are still due, until the dispatcher has claimed or routed them. */
-  claiming: number
+  /** By user: tasks that were read and are still due, until they were claimed or routed. */
+  claiming: Map<string, number>
+  /** Users who have more due tasks than capacity. */
+  backlogged: Set<string>
+  /** Where the next poll continues after the first page, if the last one did not reach the end. */
+  aheadFrom: Item | undefined
   /** Invalid items found by the last read. */
   damaged: number
+}
+
+/** `start`: until a user has no capacity. `ahead`: past the tasks of such users. */
+type Reach = 'start' | 'ahead'
+
+/** Other kinds may take long, and the dispatcher limits them itself. */
+type QuickTask = RouteTask | DeliveryTask
+
+function isQuick(task: DueTask): task is QuickTask {
+  return task.kind === 'route' || task.kind === 'deliver'
 }
 
 export function createPoller(deps: PollerDeps): Poller {
   const { stores, clock, log, metrics, config } = deps
   const shards = new Map<number, Shard>()
-  const starved = new Set<number>()
   let isStopped = false
 
   function shardOf(number: number): Shard {
     let shard = shards.get(number)
     if (!shard) {
-      shard = { busy: new Map(), readers: 0, isRequested: false, claiming: 0, damaged: 0 }
+      shard = {
+        partition: `DUE#${number}`,
+        number,
+        busy: new Map(),
+        readers: 0,
+        isReadAhead: false,
+        isRequested: false,
+        claiming: new Map(),
+        backlogged: new Set(),
+        aheadFrom: undefined,
+        damaged: 0,
+      }
       shards.set(number, shard)
     }
     return shard
   }
 
-  async function handle(task: DueTask, shard: Shard): Promise<void> {
+  function capacity({ partition, claiming }: Shard, userId: string): number {
+    return deps.capacity(partition, userId) - (claiming.get(userId) ?? 0)
+  }
+
+  /** How many tasks of users with a backlog can run now. */
+  function backlogCapacity(shard: Shard): number {
+    let sum = 0
+    for (const userId of shard.backlogged) sum += Math.max(0, capacity(shard, userId))
+    return sum
+  }
+
+  /** Many tasks may be due at once, and reading the embedded store does not yield by itself. */
+  function takeTurn(owner: string, units: number): Promise<void> {
+    return deps.scheduler.run(owner, (budget) => budget.spend(units))
+  }
+
+  async function handle(task: DueTask, shard: Shard, turn?: () => Promise<void>): Promise<void> {
     shard.busy.set(task.SK, undefined)
     try {
+      await turn?.()
+      // The worker may have closed meanwhile; another one takes the task.
+      if (isStopped) return
       await deps.handle(task)
       shard.busy.delete(task.SK)
     } catch (error) {
@@ -76,88 +139,157 @@ export function createPoller(deps: PollerDeps): Poller {
     }
   }
 
-  /** Due tasks that are not running, and whether there may be more. */
-  async function list(number: number, shard: Shard) {
+  async function claim(task: QuickTask, shard: Shard): Promise<void> {
+    const { claiming } = shard
+    const { userId } = task
+    claiming.set(userId, (claiming.get(userId) ?? 0) + 1)
+    await handle(task, shard, () => takeTurn(userId, UNITS_PER_TASK))
+    const left = (claiming.get(userId) ?? 0) - 1
+    if (left > 0) claiming.set(userId, left)
+    else claiming.delete(userId)
+  }
+
+  /** Starts the tasks of users with capacity. Returns those that their readers await. */
+  function start(tasks: readonly DueTask[], shard: Shard): Promise<void>[] {
+    const started: Promise<void>[] = []
+    for (const task of tasks) {
+      if (shard.busy.has(task.SK)) continue
+      if (!isQuick(task)) {
+        void handle(task, shard)
+        continue
+      }
+      const { userId } = task
+      // The tasks of one user are started in their order.
+      if (shard.backlogged.has(userId)) continue
+      if (capacity(shard, userId) > 0) started.push(claim(task, shard))
+      else shard.backlogged.add(userId)
+    }
+    return started
+  }
+
+  async function list(shard: Shard, limit: number, after: Item | undefined) {
     for (const [id, failedAt] of shard.busy) {
       if (failedAt !== undefined && !isRecent(clock, failedAt, RETRY_DELAY_MS))
         shard.busy.delete(id)
     }
-    // Running and invalid items sort first, so read that many more.
-    const limit =
-      Math.min(config.pageSize, capacity(number, shard)) + shard.busy.size + shard.damaged
-    const { tasks, damaged } = await stores.queue.listDue(number, { limit })
+    // At the start, running and invalid items come first, so read that many more.
+    const skipped = after ? 0 : shard.busy.size + shard.damaged
+    const page = await stores.queue.listDue(shard.number, { limit: limit + skipped, after })
+    const { damaged } = page
     if (damaged.length > shard.damaged) {
       log.warn('queue contains invalid items. Check the partition.', {
-        shard: number,
+        shard: shard.number,
         items: damaged.length,
       })
     }
-    shard.damaged = damaged.length
-    const fresh = tasks.filter((task) => !shard.busy.has(task.SK))
-    return { fresh, hasMore: tasks.length + damaged.length >= limit }
+    if (!after) shard.damaged = damaged.length
+    return page
   }
 
-  async function readShard(number: number, { force }: { force: boolean }): Promise<void> {
-    const shard = shardOf(number)
-    if (shard.readers > 0 && !force) {
+  /** Reads from the start of the shard. */
+  async function readPages(shard: Shard, reach: Reach): Promise<Promise<void>[]> {
+    const started: Promise<void>[] = []
+    let limit = Math.min(config.pageSize, backlogCapacity(shard) || config.pageSize)
+    let after: Item | undefined
+    let read = 0
+    shard.backlogged.clear()
+    do {
+      if (after) await takeTurn(shard.partition, UNITS_PER_PAGE)
+      const { tasks, next } = await list(shard, limit, after)
+      started.push(...start(tasks, shard))
+      after = next
+      read += tasks.length
+      limit = config.pageSize
+      if (after) markBacklogged(tasks, shard)
+      const readsOn = reach === 'ahead' || shard.backlogged.size === 0
+      if (isStopped || !readsOn || read >= MAX_READ_AHEAD) break
+      if (reach === 'ahead' && after && shard.aheadFrom) {
+        after = shard.aheadFrom
+        shard.aheadFrom = undefined
+      }
+    } while (after)
+    if (reach === 'ahead') shard.aheadFrom = after
+    return started
+  }
+
+  /** Users of a page that is not the last, and who have no capacity left, may have more tasks. */
+  function markBacklogged(tasks: readonly DueTask[], shard: Shard): void {
+    for (const task of tasks) {
+      if (isQuick(task) && capacity(shard, task.userId) <= 0) shard.backlogged.add(task.userId)
+    }
+  }
+
+  /** Reading ahead takes long, so a poll leaves a shard to an earlier one that has not finished. */
+  async function readAhead(shard: Shard): Promise<void> {
+    if (isStopped || shard.isReadAhead) return
+    shard.isReadAhead = true
+    const started = await readWhileRequested(shard, 'ahead').finally(
+      () => (shard.isReadAhead = false),
+    )
+    await finish(shard, started)
+  }
+
+  async function readShard(shard: Shard): Promise<void> {
+    if (isStopped) return
+    if (shard.readers > 0) {
       shard.isRequested = true
       return
     }
+    await finish(shard, await readWhileRequested(shard, 'start'))
+  }
+
+  async function readWhileRequested(shard: Shard, reach: Reach): Promise<Promise<void>[]> {
+    const started: Promise<void>[] = []
+    let next = reach
     shard.readers += 1
     try {
-      while (await readPage(number, shard));
+      do {
+        shard.isRequested = false
+        started.push(...(await readPages(shard, next)))
+        next = 'start'
+        if (isStopped) break
+      } while (shard.isRequested)
+      return started
     } finally {
       shard.readers -= 1
     }
   }
 
-  /** True if there may be more due tasks. */
-  async function readPage(number: number, shard: Shard): Promise<boolean> {
-    if (isStopped) return false
-    if (capacity(number, shard) <= 0) {
-      starved.add(number)
-      return false
-    }
-    shard.isRequested = false
-    const { fresh, hasMore } = await list(number, shard)
-    // Other kinds may take long, so they are not awaited.
-    const isQuick = ({ kind }: DueTask) => kind === 'route' || kind === 'deliver'
-    const slow = fresh.filter((task) => !isQuick(task))
-    const quick = fresh.filter(isQuick)
-    for (const task of slow) void handle(task, shard)
-    shard.claiming += quick.length
-    await Promise.all(quick.map((task) => handle(task, shard).finally(() => (shard.claiming -= 1))))
-    return !isStopped && (shard.isRequested || (hasMore && quick.length > 0))
+  async function finish(shard: Shard, started: readonly Promise<void>[]): Promise<void> {
+    // Others may read the shard meanwhile, so a slow task delays only its own user.
+    await Promise.all(started)
+    if (backlogCapacity(shard) > 0) await readShard(shard)
   }
 
   return {
-    async read(id) {
-      const numbers = id === undefined ? await allShards() : [await stores.shards.shardFor(id)]
-      await Promise.all(numbers.map((number) => readShard(number, { force: false })))
+    async read(added) {
+      if (!added) {
+        await Promise.all((await allShards()).map((shard) => readShard(shard)))
+        return
+      }
+      const { id, task } = added
+      const shard = shardOf(await stores.shards.shardFor(id))
+      // A read that is running may be past it, and a backlog may be before it.
+      const isDelayed = shard.readers > 0 || shard.backlogged.size > 0
+      if (task && isDelayed) await Promise.all(start([task], shard))
+      else await readShard(shard)
     },
     async poll() {
-      await Promise.all((await allShards()).map((number) => readShard(number, { force: true })))
+      await Promise.all((await allShards()).map((shard) => readAhead(shard)))
     },
-    resume,
+    resume() {
+      for (const shard of shards.values()) {
+        if (shard.readers > 0 || backlogCapacity(shard) <= 0) continue
+        // The next poll reads it again and logs a failure.
+        readShard(shard).catch(() => {})
+      }
+    },
     stop() {
       isStopped = true
     },
   }
 
-  function resume(): void {
-    for (const number of starved) {
-      if (capacity(number, shardOf(number)) <= 0) continue
-      starved.delete(number)
-      // The next poll reads it again and logs a failure.
-      readShard(number, { force: false }).catch(() => {})
-    }
-  }
-
-  function capacity(number: number, { claiming }: Shard): number {
-    return deps.capacity(`DUE#${number}`) - claiming
-  }
-
-  async function allShards(): Promise<number[]> {
-    return Array.from({ length: await stores.shards.count() }, (_, number) => number)
+  async function allShards(): Promise<Shard[]> {
+    return Array.from({ length: await stores.shards.count() }, (_, number) => shardOf(number))
   }
 }

@@ -3,20 +3,25 @@ import type { Clock } from '@strongroom/platform/clock'
 import type { Log } from '@strongroom/kit/log'
 import type { SafeFetchRequest } from '@strongroom/kit/safe-fetch'
 import { isUnreadable } from '@strongroom/kit/secret-box'
+import type { AttemptResult } from '../deliveries/attempt-store.ts'
+import { hashOfBody } from '../deliveries/sent-body.ts'
 import type { IsCredentialHeader } from '../events/credential-headers.ts'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import { type DeliveryTask, isReplay } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
+import { eventMethods } from '../sources/item.ts'
 import { signatureHeaders } from '../signing/signature.ts'
 import { applyTransform } from '../transforms/apply.ts'
 import type { Destination } from './destination.ts'
 import type { SendResult } from '../outbound/exchange.ts'
 import { forwardedHeaders, type HeaderFields, mergeHeaders } from '../outbound/headers.ts'
+import { storedSentHeaders } from '../outbound/sent-headers.ts'
 import { HOPS_HEADER, hopsOf } from '../outbound/hops.ts'
 
 export type Prepared =
-  | { kind: 'ready'; request: SafeFetchRequest }
+  /** `credentialHeaders` are the names of the connection's own headers; `sent` is for the attempt. */
+  | { kind: 'ready'; request: SafeFetchRequest; credentialHeaders: string[]; sent: SentRequest }
   /** The transform dropped the event for this destination. */
   | { kind: 'dropped'; reason: string }
   /** The sandbox has no room now. */
@@ -24,6 +29,8 @@ export type Prepared =
   | { kind: 'key_unavailable'; cause: unknown }
   /** Counts as a failed attempt. */
   | { kind: 'failed'; result: SendResult }
+
+export type SentRequest = Pick<AttemptResult, 'requestHeaders' | 'requestBodyHash'>
 
 /** Far more than is stored of a response. */
 const MAX_RESPONSE_BYTES = 65_536
@@ -105,15 +112,23 @@ export async function prepareRequest(
     isReplay(task) ? { 'x-ferryhook-replay': task.replayId ?? 'true' } : {},
     { ...signatureHeaders({ eventId: event.id, body, secrets: opened.secrets, now }) },
   )
+  // A destination may repeat them in its response.
+  const credentials = Object.keys(opened.custom).map((name) => name.toLowerCase())
+  const requestHeaders = storedSentHeaders(headers, event.headers, {
+    isCredentialHeader,
+    credentials,
+  })
   return {
     kind: 'ready',
     request: {
-      method: event.method === 'PUT' ? 'PUT' : 'POST',
+      method: eventMethods.find((method) => method === event.method) ?? 'POST',
       headers,
       body,
       timeoutMs: attemptTimeoutMs,
       maxResponseBytes: MAX_RESPONSE_BYTES,
     },
+    credentialHeaders: credentials,
+    sent: { requestHeaders, ...(!isBodyUnchanged && { requestBodyHash: hashOfBody(body) }) },
   }
 }
 

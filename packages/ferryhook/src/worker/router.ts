@@ -4,7 +4,6 @@ import type { RouteTarget } from '../deliveries/routing.ts'
 import type { Event } from '../events/item.ts'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import { isLeased, type LeasedTask, type RouteTask } from '../queue/tasks.ts'
-import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { Stores } from '../stores.ts'
 import type { WorkerConfig } from './config.ts'
 import type { DestinationCache } from './destination-cache.ts'
@@ -17,7 +16,6 @@ import type { MissingEvents } from './missing-events.ts'
 export interface RouterDeps {
   stores: Pick<Stores, 'events' | 'routing' | 'metering'>
   clock: Clock
-  scheduler: WorkScheduler
   destinations: DestinationCache
   metrics: WorkerMetrics
   missingEvents: MissingEvents
@@ -33,7 +31,7 @@ export interface RoutedDelivery {
 export type Router = ReturnType<typeof createRouter>
 
 export function createRouter(deps: RouterDeps) {
-  const { stores, clock, scheduler, destinations, metrics, missingEvents, config } = deps
+  const { stores, clock, destinations, metrics, missingEvents, config } = deps
   /** When the metering of a source was scheduled, and for how long that is enough. */
   const scheduled = new Map<string, { at: number; forMs: number }>()
 
@@ -63,9 +61,7 @@ export function createRouter(deps: RouterDeps) {
       connectionId: connection.connectionId,
       filtered:
         received && connection.filters !== undefined
-          ? await scheduler.run(connection.userId, (budget) =>
-              destination.filteredFor(received, budget),
-            )
+          ? await destination.filteredFor(received)
           : undefined,
       ...(delay > 0 && { dueAt: Math.round(receivedAt + delay * 1000) }),
     }

@@ -50,7 +50,7 @@ export function createWaker(deps: WakerDeps) {
       missingEvents.report('wait', expired.missing)
       if (expired.failed > 0) {
         metrics.ended('failed', expired.failed)
-        if (destination) health.ended(destination.connection, 'failed', expired.failed)
+        if (destination) health.ended(destination.connection)
       }
       const status = destination?.connection.status ?? 'deleted'
       if (status === 'paused') {

@@ -10,10 +10,12 @@ import type { SecretBox } from '@strongroom/kit/secret-box'
 import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import { createCredentialRule, type IsCredentialHeader } from '../events/credential-headers.ts'
+import type { Event } from '../events/item.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
 import type { Stores } from '../stores.ts'
+import { createTestDestination, type TestDestination } from '../test-requests/destination.ts'
 import { defaultConfig, type WorkerConfig } from './config.ts'
 import { createHealthTracker } from './connection-health.ts'
 import { createDeliverer } from './deliverer.ts'
@@ -22,7 +24,7 @@ import { createDispatcher } from './dispatcher.ts'
 import { createKeyOutageLog } from './key-unavailable.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createMissingEvents } from './missing-events.ts'
-import { createPoller } from './poller.ts'
+import { createPoller, type NewTasks } from './poller.ts'
 import { createRouter } from './router.ts'
 import { startTimer as systemTimer, type StartTimer } from '@strongroom/platform/timers'
 import { createWaker } from './waker.ts'
@@ -33,6 +35,8 @@ export interface WorkerOptions {
   startTimer?: StartTimer
   /** Reaches only public addresses and those that the operator allows. */
   fetcher: SafeFetch
+  /** Created from the stores and the secret box unless given. */
+  testDestination?: TestDestination
   secretBox: SecretBox
   sandbox: Sandbox
   /** Defaults to the rules without exemptions of the operator. */
@@ -45,10 +49,12 @@ export interface WorkerOptions {
   random?: () => number
 }
 
+type NewEvent = Pick<Event, 'eventId' | 'sourceId' | 'userId' | 'receivedAt'>
+
 export interface DeliveryWorker {
   start(): void
-  /** Polls the shard of a source or connection, or all shards, without waiting for the next poll. */
-  wake(id?: string): void
+  /** Routes a new event, or polls all shards, without waiting for the next poll. */
+  wake(event?: NewEvent): void
   /** A source or one of its connections was changed in this process, so its cache entry is stale. */
   invalidate(sourceId: string): void
   /** Runs everything that is due now to its end. For tests, and for scheduled invocations. */
@@ -63,6 +69,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   const { isCredentialHeader = createCredentialRule() } = options
   const config = { ...defaultConfig, ...options.workerConfig }
   const secrets = createSealedSecrets(options.secretBox)
+  const { testDestination = createTestDestination({ stores, sealedSecrets: secrets }) } = options
   const inFlight = createInFlight()
   const metrics = createWorkerMetrics(options.metrics, () => dispatcher.queues.inFlight)
   const missingEvents = createMissingEvents({ clock, log, metrics })
@@ -81,12 +88,19 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
   const router = createRouter(parts)
   const dispatcher = createDispatcher({
     ...parts,
-    deliverer: createDeliverer({ ...parts, fetcher, sandbox, random, isCredentialHeader }),
+    deliverer: createDeliverer({
+      ...parts,
+      fetcher,
+      testDestination,
+      sandbox,
+      random,
+      isCredentialHeader,
+    }),
     router,
     waker: createWaker(parts),
     track,
     onProgress: () => poller.resume(),
-    onReleased: (connectionId) => wake(connectionId),
+    onReleased: (connectionId) => read({ id: connectionId }),
   })
   const poller = createPoller({
     ...parts,
@@ -104,8 +118,16 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
     })
   }
 
-  function wake(id?: string): void {
-    inFlight.track(poller.read(id)).catch(logPollFailure)
+  function read(added?: NewTasks): void {
+    inFlight.track(poller.read(added)).catch(logPollFailure)
+  }
+
+  function wake(event?: NewEvent): void {
+    if (!event) return read()
+    const routed = stores.queue
+      .routeTask(event)
+      .then((task) => poller.read({ id: event.sourceId, task }))
+    inFlight.track(routed).catch(logPollFailure)
   }
 
   function logPollFailure(error: unknown): void {
@@ -141,7 +163,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
       poller.stop()
       dispatcher.queues.close()
       await inFlight.settled()
-      await health.flush()
+      await health.close()
     },
   }
 }

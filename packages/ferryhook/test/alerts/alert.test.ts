@@ -48,7 +48,6 @@ test.each<[Alert, number, string]>([
 ])('an alert has a summary in a full sentence: %j', (alert, count, summary) => {
   const message = toAlertMessage(alert, { at: 0, count })
   expect(message.summary).toBe(summary)
-  expect(message.data).not.toHaveProperty('connectionName')
 })
 
 test('a test alert says that it is one', () => {

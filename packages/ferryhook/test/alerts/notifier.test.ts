@@ -105,6 +105,7 @@ describe.each(serviceStores())('alerts on $name', (store) => {
       data: {
         sourceId: 'src_0000000000000001',
         connectionId: 'conn_000000000000001',
+        connectionName: 'Billing',
         eventId: 'evt_0000000000000001',
         reason: 'exhausted',
         count: 1,

@@ -20,7 +20,7 @@ describe.each(serviceStores())('the service on $name', (store) => {
   afterAll(() => sink.close())
 
   const send = (sourceId: string) =>
-    api.app.request(`/in/${sourceId}`, { method: 'POST', body: '{}' })
+    api.app.request(`/in/${sourceId}`, { method: 'POST', body: '{"type":"sale"}' })
   const told = (path: string) => sink.received(path).map(({ body }) => JSON.parse(String(body)))
 
   test('alerts the owner of a connection when a delivery fails permanently', async () => {
@@ -42,7 +42,15 @@ describe.each(serviceStores())('the service on $name', (store) => {
     expect(told('/alerts')).toMatchObject([
       {
         type: 'ferryhook.delivery.failed',
-        data: { sourceId, connectionId: connection.id, eventId: id, reason: 'exhausted' },
+        data: {
+          sourceId,
+          sourceName: 'Shop',
+          connectionId: connection.id,
+          connectionName: 'To the shop',
+          eventId: id,
+          eventType: 'sale',
+          reason: 'exhausted',
+        },
       },
     ])
     const tested = await api.ask('POST', '/alerts/test', { token })
@@ -60,7 +68,15 @@ describe.each(serviceStores())('the service on $name', (store) => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(3)
     await sink.until('/limits', 1)
     expect(told('/limits')).toMatchObject([
-      { type: 'ferryhook.limit.reached', data: { sourceId, limit: 'free minute' } },
+      {
+        type: 'ferryhook.limit.reached',
+        data: {
+          sourceId,
+          sourceName: 'Shop',
+          limit: 'free minute',
+          summary: "The limit of events per minute of the free plan was reached by source 'Shop'.",
+        },
+      },
     ])
   })
 })

@@ -1,11 +1,14 @@
+import { testClock } from '@strongroom/kit/testing/test-clock'
 import { afterAll, expect, test } from 'vitest'
+import { MAX_BODY_BYTES } from '../../src/events/item.ts'
 import type { ReceivedEvent } from '../../src/filters/received-event.ts'
 import { Filter } from '../../src/filters/filter.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { createWorkScheduler } from '../../src/sandbox/work-scheduler.ts'
-import { type DryRunResult, dryRun } from '../../src/connections/dry-run.ts'
+import { createSourceDryRun, type DryRunResult, dryRun } from '../../src/connections/dry-run.ts'
 import { Transform } from '../../src/transforms/transform.ts'
 import { received } from '../support/received-events.ts'
+import { eventInput } from '../support/test-stores.ts'
 
 const sandbox = createSandbox()
 const scheduler = createWorkScheduler()
@@ -74,4 +77,29 @@ test('a failed transform is an outcome, with its console output', async () => {
     error: { code: 'threw', message: 'Error: no (line 3)' },
     console: ['here'],
   })
+})
+
+test('a dry run of many events retains no bodies, which together could fill the memory', async () => {
+  const large = { ...eventInput({ sourceId: 'src_1' }), eventId: 'evt_1', headers: '{}' }
+  const { many } = createSourceDryRun({
+    stores: {
+      events: {
+        getById: async () => large,
+        getBody: async () => Buffer.alloc(MAX_BODY_BYTES, ' '),
+      },
+    } as never,
+    sources: { get: async () => ({}) } as never,
+    sandbox,
+    scheduler,
+    clock: testClock(),
+  })
+  const eventIds = ['evt_1', 'evt_1']
+  const { runs } = await many({ user: { userId: 'usr_1' } } as never, 'src_1', {
+    events: { eventIds },
+  })
+  expect(runs).toHaveLength(2)
+  for (const run of runs) {
+    expect(run.result).toEqual({ outcome: 'delivered' })
+    expect(Object.keys(run.event ?? {})).toEqual(['receivedAt', 'eventType'])
+  }
 })

@@ -22,8 +22,6 @@ describe.each(testWorlds())('the health of connections on $name', (world) => {
   afterAll(() => bench.close())
 
   const outcomes = (given: Partial<OutcomeCounts> = {}): OutcomeCounts => ({
-    delivered: 0,
-    failed: 0,
     succeeded: false,
     failedAttempts: 0,
     ...given,
@@ -31,14 +29,15 @@ describe.each(testWorlds())('the health of connections on $name', (world) => {
   const iso = (ms: number) => new Date(ms).toISOString()
   const made = () => stores.connections.create(connectionInput())
 
-  test('outcomes of many workers are added, and do not change the revision', async () => {
+  test('failures of many workers are added, and do not change the revision', async () => {
     const connection = await made()
-    const some = outcomes({ delivered: 3, failed: 1, succeeded: true })
+    const some = outcomes({ failedAttempts: 3, firstFailureAt: bench.clock.now() })
     await Promise.all(times(5, () => stores.connectionHealth.add(connection, some)))
     expect(await stores.connections.getById(connection.connectionId)).toEqual({
       ...connection,
-      deliveryCount: 15,
-      failureCount: 5,
+      failingSince: iso(bench.clock.now()),
+      failedAttempts: 15,
+      countedEnds: { delivered: 0, failed: 0 },
     })
   })
 
@@ -59,9 +58,9 @@ describe.each(testWorlds())('the health of connections on $name', (world) => {
       firstFailureAt: bench.clock.now(),
     })
     expect(again).toMatchObject({ failingSince: iso(bench.clock.now()), failedAttempts: 1 })
-    expect(await add({ succeeded: true, delivered: 1 })).toEqual({
+    expect(await add({ succeeded: true })).toEqual({
       ...connection,
-      deliveryCount: 1,
+      countedEnds: { delivered: 0, failed: 0 },
     })
   })
 
@@ -118,8 +117,8 @@ describe.each(testWorlds())('the health of connections on $name', (world) => {
 
   test('nothing is added to an unknown connection, and no invalid number to any', async () => {
     const gone = { connectionId: newId('conn'), sourceId: newId('src') }
-    expect(await stores.connectionHealth.add(gone, outcomes({ delivered: 1 }))).toBeUndefined()
-    const adding = stores.connectionHealth.add(await made(), outcomes({ failed: -1 }))
+    expect(await stores.connectionHealth.add(gone, outcomes({ succeeded: true }))).toBeUndefined()
+    const adding = stores.connectionHealth.add(await made(), outcomes({ failedAttempts: -1 }))
     await expect(adding).rejects.toThrow(ItemMismatch)
   })
 })

@@ -32,6 +32,7 @@ describe.each(serviceStores())('connections on $name', (store) => {
     expect(signingSecret).toMatch(WHSEC)
     expect(view).toEqual({
       id: expect.stringMatching(/^conn_[\w-]{16}$/),
+      circuit: { state: 'closed', since: null, nextAttemptAt: null },
       sourceId,
       name: 'To the shop',
       destinationUrl: 'https://shop.example/hooks',
@@ -40,9 +41,12 @@ describe.each(serviceStores())('connections on $name', (store) => {
       retryConfig: null,
       limits: {},
       headerNames: [],
+      rev: 0,
       status: 'active',
       statusReason: null,
       failingSince: null,
+      failedAttempts: 0,
+      lastDeliveredAt: null,
       deliveryCount: 0,
       failureCount: 0,
       createdAt: expect.any(String),
@@ -71,6 +75,43 @@ describe.each(serviceStores())('connections on $name', (store) => {
       authorization: 'Bearer tell-nobody',
       'x-shop': '7',
     })
+  })
+
+  test('an update of an old revision changes nothing and returns the current version', async () => {
+    const { body: made } = await make()
+    const first = await ask('PATCH', `/${made.id}`, { name: 'First', rev: made.rev })
+    expect([first.status, first.body.rev]).toEqual([200, made.rev + 1])
+    const audited = async () => (await api.stores.audit.listByUser(ada.id)).items.length
+    const [before, entries] = [await stored(made.id), await audited()]
+    const late = await ask('PATCH', `/${made.id}`, { name: 'Late', rev: made.rev })
+    expect(late.status).toBe(409)
+    expect(late.body.error).toEqual({
+      code: 'ferryhook.connection_changed',
+      message: expect.any(String),
+      data: { connection: (await ask('GET', `/${made.id}`)).body },
+    })
+    expect([await stored(made.id), await audited()]).toEqual([before, entries])
+    const { rev } = late.body.error.data.connection
+    expect((await ask('PATCH', `/${made.id}`, { name: 'Late', rev })).body).toMatchObject({
+      name: 'Late',
+      rev: rev + 1,
+    })
+    expect((await ask('POST', `/${made.id}/pause`)).body.rev).toBe(rev + 2)
+    const none = await ask('PATCH', `/${made.id}`, { name: 'Any' })
+    expect([none.status, none.body.rev]).toEqual([200, rev + 3])
+    expect((await ask('PATCH', `/${made.id}`, { rev: -1 })).body.error.code).toBe('request.invalid')
+  })
+
+  test('of ten simultaneous updates of one revision exactly one succeeds', async () => {
+    const { body: made } = await make()
+    const names = Array.from({ length: 10 }, (_, n) => `Name ${n}`)
+    const answers = await Promise.all(
+      names.map((name) => ask('PATCH', `/${made.id}`, { name, rev: made.rev })),
+    )
+    const [winner, ...others] = answers.filter(({ status }) => status === 200)
+    expect(others).toEqual([])
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(9)
+    expect(await stored(made.id)).toMatchObject({ name: winner?.body.name, rev: made.rev + 1 })
   })
 
   test('a key without the admin permission cannot redirect stored headers', async () => {

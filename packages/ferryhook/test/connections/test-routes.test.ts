@@ -17,6 +17,7 @@ describe.each(serviceStores())('dry runs and destination tests on $name', (store
   beforeAll(async () => {
     sink = await openSink(api.clock)
     ada = await api.person()
+    await api.stores.users.update(ada.id, { plan: 'starter' })
     sourceId = await api.source(ada)
   })
   afterAll(() => sink.close())
@@ -123,6 +124,55 @@ describe.each(serviceStores())('dry runs and destination tests on $name', (store
       expect(body.error.details).toEqual([
         { path: 'body.eventId', message: 'Set either eventId or sample' },
       ])
+    }
+  })
+
+  const dryRuns = (body: object, source = sourceId) =>
+    api.ask('POST', `/sources/${source}/dry-runs`, { token: ada.token, body })
+
+  test('a dry run of many events says for each what would happen, newest first', async () => {
+    const source = await api.source(ada)
+    const receive = async (body: string) => {
+      api.clock.advance({ seconds: 1 })
+      const input = { sourceId: source, userId: ada.id, receivedAt: api.clock.now() }
+      return api.stores.events.create(eventInput({ ...input, body: Buffer.from(body) }))
+    }
+    const bodies = ['{"type":"a","n":1}', '{"type":"b"}', '{"type":"a"}', '{"type":"a","n":0}']
+    const ids: string[] = []
+    for (const body of bodies) ids.push((await receive(body)).eventId)
+    const code =
+      'function transform(e) { const b = e.body; if (b.n === 0) return null; return { body: { n: b.n.toFixed() } } }'
+    const filters = [{ path: '$.type', operator: 'equals', value: 'a' }]
+    const given = { filters, transform: { type: 'javascript', code } }
+    const { body } = await dryRuns({ ...given, last: 100 }, source)
+    expect(body.items.map((each: { eventId: string }) => each.eventId)).toEqual(ids.toReversed())
+    expect(body.items.map((each: { outcome: string }) => each.outcome)).toEqual([
+      'dropped',
+      'failed',
+      'filtered',
+      'delivered',
+    ])
+    expect(body.items[1].error.code).toBe('threw')
+    expect(body).toMatchObject({
+      summary: { delivered: 1, filtered: 1, dropped: 1, failed: 1, not_found: 0 },
+      isComplete: true,
+    })
+    const some = await dryRuns({ ...given, eventIds: [ids[1], 'evt_0000000000000000'] }, source)
+    expect(some.body.items).toMatchObject([
+      { eventId: ids[1], outcome: 'filtered', reason: expect.any(String) },
+      { eventId: 'evt_0000000000000000', outcome: 'not_found', receivedAt: null },
+    ])
+  })
+
+  test('a dry run of many events takes at most a hundred, of its own source', async () => {
+    const other = await api.source(ada)
+    const event = await api.stores.events.create(eventInput({ sourceId: other, userId: ada.id }))
+    const foreign = await dryRuns({ eventIds: [event.eventId] })
+    expect(foreign.body.summary).toMatchObject({ not_found: 1 })
+    const tooMany = { eventIds: Array.from({ length: 101 }, () => event.eventId) }
+    for (const given of [{}, { last: 101 }, { last: 0 }, tooMany, { last: 1, eventIds: ['a'] }]) {
+      const { status, body } = await dryRuns(given)
+      expect([status, body.error.code]).toEqual([400, 'request.invalid'])
     }
   })
 

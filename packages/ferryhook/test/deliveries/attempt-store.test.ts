@@ -1,14 +1,17 @@
-import { ConditionFailed, ItemMismatch } from '@strongroom/kit/db-errors'
+import { ItemMismatch, TransactionFailed } from '@strongroom/kit/db-errors'
 import { newId } from '@strongroom/kit/ids'
+import { transact } from '@strongroom/kit/transact'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AttemptResult } from '../../src/deliveries/attempt-store.ts'
+import type { Attempt } from '../../src/deliveries/item.ts'
+import type { Event } from '../../src/events/item.ts'
 import {
   attemptResult,
   deliveryTasksOf,
   eventInput,
   leasedEvent,
   openWorkbench,
-  outcomes,
   required,
   type Workbench,
 } from '../support/test-stores.ts'
@@ -23,12 +26,26 @@ describe.each(serviceStores())('attempts on $name', (store) => {
   })
   afterAll(() => bench.close())
 
-  const result = (given: object = {}) => attemptResult(bench.clock, given)
+  const result = (given: Record<string, unknown> = {}) => attemptResult(bench.clock, given)
+
+  async function create(
+    { eventId, expiresAt }: Pick<Event, 'eventId' | 'expiresAt'>,
+    attemptNum: number,
+    input: AttemptResult & { connectionId: string },
+  ): Promise<Attempt> {
+    const attempt = { run: 1, expiresAt, ...input }
+    await transact(bench.db, [stores.attempts.create(eventId, attemptNum, attempt)])
+    const all = await stores.attempts.listByEvent(eventId)
+    return required(all.find(({ connectionId }) => connectionId === input.connectionId))
+  }
 
   test('an attempt is stored attribute for attribute as the specification shows, with the expiry of its event', async () => {
-    const { eventId, expiresAt } = await stores.events.create(eventInput())
+    const event = await stores.events.create(eventInput())
+    const { eventId, expiresAt } = event
     const connectionId = newId('conn')
-    await stores.attempts.create(eventId, 2, { ...result({ error: 'reset' }), connectionId })
+    const responseHeaders = '{"content-type":"text/plain"}'
+    const given = result({ error: 'reset', responseHeaders })
+    await create(event, 2, { ...given, connectionId })
     const key = { PK: `EVT#${eventId}`, SK: `ATT#2#${connectionId}#1` }
     expect(await bench.stored('ferryhook-events', key)).toEqual({
       ...key,
@@ -38,6 +55,7 @@ describe.each(serviceStores())('attempts on $name', (store) => {
       run: 1,
       destinationUrl: 'https://shop.example/hooks',
       statusCode: 200,
+      responseHeaders,
       responseBody: 'ok',
       latencyMs: 12,
       error: 'reset',
@@ -47,26 +65,20 @@ describe.each(serviceStores())('attempts on $name', (store) => {
   })
 
   test('an attempt without a response has the status code 0 and no response', async () => {
-    const { eventId } = await stores.events.create(eventInput())
+    const event = await stores.events.create(eventInput())
     const timeout = result({ statusCode: 0, responseBody: undefined, error: 'timeout' })
-    const attempt = await stores.attempts.create(eventId, 1, {
-      ...timeout,
-      connectionId: newId('conn'),
-    })
+    const attempt = await create(event, 1, { ...timeout, connectionId: newId('conn') })
     const raw = required(await bench.stored('ferryhook-events', { PK: attempt.PK, SK: attempt.SK }))
     expect(raw).toMatchObject({ statusCode: 0, error: 'timeout' })
     expect(raw).not.toHaveProperty('responseBody')
   })
 
   test('the first 1,000 characters of a response are stored, and never half a character', async () => {
-    const { eventId } = await stores.events.create(eventInput())
-    const kept = async (responseBody: string) =>
-      (
-        await stores.attempts.create(eventId, 1, {
-          ...result({ responseBody }),
-          connectionId: newId('conn'),
-        })
-      ).responseBody
+    const event = await stores.events.create(eventInput())
+    const kept = async (responseBody: string) => {
+      const given = { ...result({ responseBody }), connectionId: newId('conn') }
+      return (await create(event, 1, given)).responseBody
+    }
     expect(await kept('x'.repeat(5_000))).toBe('x'.repeat(1_000))
     expect(await kept(`${'x'.repeat(999)}😀`)).toBe('x'.repeat(999))
   })
@@ -111,33 +123,29 @@ describe.each(serviceStores())('attempts on $name', (store) => {
   })
 
   test('a second attempt with the same number, connection and run is rejected', async () => {
-    const { eventId } = await stores.events.create(eventInput())
+    const event = await stores.events.create(eventInput())
     const input = { ...result(), connectionId: newId('conn') }
-    await stores.attempts.create(eventId, 1, input)
-    await expect(stores.attempts.create(eventId, 1, input)).rejects.toThrow(ConditionFailed)
+    await create(event, 1, input)
+    await expect(create(event, 1, input)).rejects.toThrow(TransactionFailed)
   })
 
   test('the attempts of an event are listed by number, without its other items', async () => {
-    const { eventId } = await stores.events.create(eventInput())
+    const event = await stores.events.create(eventInput())
     const connectionId = newId('conn')
-    for (const n of [3, 1, 8, 2])
-      await stores.attempts.create(eventId, n, { ...result(), connectionId })
-    const listed = await stores.attempts.listByEvent(eventId)
+    for (const n of [3, 1, 8, 2]) await create(event, n, { ...result(), connectionId })
+    const listed = await stores.attempts.listByEvent(event.eventId)
     expect(listed.map(({ attemptNumber }) => attemptNumber)).toEqual([1, 2, 3, 8])
     expect(await stores.attempts.listByEvent(newId('evt'))).toEqual([])
   })
 
-  test('an invalid attempt, or one of a missing event, is rejected', async () => {
-    const { eventId } = await stores.events.create(eventInput())
+  test('an invalid attempt is rejected', async () => {
+    const event = await stores.events.create(eventInput())
     const input = { ...result(), connectionId: newId('conn') }
     for (const n of [0, 9, 1.5]) {
-      await expect(stores.attempts.create(eventId, n, input)).rejects.toThrow(ItemMismatch)
+      await expect(create(event, n, input)).rejects.toThrow(ItemMismatch)
     }
-    await expect(stores.attempts.create(eventId, 1, { ...input, statusCode: -1 })).rejects.toThrow(
-      ItemMismatch,
-    )
-    expect(await stores.attempts.listByEvent(eventId)).toEqual([])
-    expect(await outcomes([stores.attempts.create(newId('evt'), 1, input)])).toEqual(['not_found'])
+    await expect(create(event, 1, { ...input, statusCode: -1 })).rejects.toThrow(ItemMismatch)
+    expect(await stores.attempts.listByEvent(event.eventId)).toEqual([])
   })
 
   test('expired attempts and deliveries are not returned even if they are still stored', async () => {

@@ -17,7 +17,7 @@ describe.each(serviceStores())('a pending delivery over HTTP, on $name', (store)
     const act = (verb: string) =>
       owner.ask('POST', `/events/${eventId}/deliveries/${connectionId}/${verb}`)
     const state = async () => required(await api.stores.deliveries.get(eventId, connectionId))
-    const status = async () => required(await api.stores.events.getConsistent(eventId)).status
+    const status = async () => required(await api.stores.events.getById(eventId)).status
     return { owner, event, eventId, connectionId, act, state, status }
   }
 
@@ -86,7 +86,7 @@ describe.each(serviceStores())('a pending delivery over HTTP, on $name', (store)
     await wakeAll(connectionId)
     expect(await state()).toMatchObject({ state: 'failed', reason: 'retention' })
     expect(await status()).toBe('failed')
-    expect(await api.stores.events.getConsistent(eventId)).not.toBeNull()
+    expect(await api.stores.events.getById(eventId)).not.toBeNull()
   })
 
   test('is attempted by exactly one of all concurrent workers and requests', async () => {
@@ -105,6 +105,73 @@ describe.each(serviceStores())('a pending delivery over HTTP, on $name', (store)
       expect((await act('cancel')).status).toBe(409)
       expect(await state()).toMatchObject({ state: 'retrying', connectionId })
     }
+  })
+
+  test('of many events is cancelled, held, released or retried with one request, each event for itself', async () => {
+    const owner = await ownerOf(api)
+    const connect = async () =>
+      (await api.connection(owner.person, owner.sourceId)).body.id as string
+    const connectionIds = [await connect(), await connect()]
+    const [first, second, ended] = await Promise.all(times(3, () => owner.receive()))
+    for (const event of [first, second]) {
+      await deliver(api, required(event), connectionIds, 'retrying')
+    }
+    await deliver(api, required(ended), connectionIds)
+    const stranger = await retrying()
+    const eventIds = [first, second, ended, stranger.event, first].map(
+      (event) => required(event).eventId,
+    )
+    const act = async (action: string) => {
+      const { status, body } = await owner.ask('POST', `/events/${action}`, { body: { eventIds } })
+      expect(status).toBe(200)
+      type Result = { eventId: string; deliveries: { state: string }[]; error: { code: string } }
+      return (body.results as Result[]).map(({ eventId, deliveries, error }, index) => {
+        expect(eventId).toBe(eventIds[index])
+        return [deliveries.map(({ state }) => state).join(), error?.code]
+      })
+    }
+    const others = (code: string) => [
+      ['', `ferryhook.${code}`],
+      ['', 'ferryhook.event_not_found'],
+    ]
+    const both = (state: string) => [
+      [`${state},${state}`, undefined],
+      [`${state},${state}`, undefined],
+    ]
+    expect(await act('hold')).toEqual([...both('held'), ...others('delivery_ended')])
+    expect((await act('retry')).slice(0, 1)).toEqual([['', 'ferryhook.delivery_ended']])
+    expect(await act('release')).toEqual([...both('retrying'), ...others('delivery_not_held')])
+    for (const event of [first, second]) await settleDue(api, required(event).eventId, 'retrying')
+    expect(await act('retry')).toEqual([...both('retrying'), ...others('delivery_ended')])
+    for (const event of [first, second]) await settleDue(api, required(event).eventId, 'retrying')
+    api.clock.advance({ seconds: 30 })
+    const [task] = await deliveryTasksOf(api.stores, required(first).eventId)
+    await api.stores.queue.claim(required(task), api.clock.now() + 25_000)
+    expect(await act('cancel')).toEqual([
+      ['failed', 'ferryhook.delivery_in_progress'],
+      ['failed,failed', undefined],
+      ...others('delivery_ended'),
+    ])
+    expect(await stranger.status()).toBe('retrying')
+    const tooMany = times(101, () => required(first).eventId)
+    for (const body of [{}, { eventIds: [] }, { eventIds: tooMany }]) {
+      expect((await owner.ask('POST', '/events/cancel', { body })).status).toBe(400)
+    }
+    const reader = await api.key(owner.person, 'read')
+    const denied = await owner.ask('POST', '/events/cancel', { body: { eventIds }, token: reader })
+    expect(denied.body.error.code).toBe('ferryhook.permission_required')
+  })
+
+  test('of many events is acted on sixty times a minute', async () => {
+    const owner = await ownerOf(api)
+    const act = async () => {
+      const body = { eventIds: ['evt_AAAAAAAAAAAAAAAA'] }
+      return (await owner.ask('POST', '/events/cancel', { body })).status
+    }
+    for (let call = 0; call < 60; call++) expect(await act()).toBe(200)
+    expect(await act()).toBe(429)
+    api.clock.advance({ minutes: 2 })
+    expect(await act()).toBe(200)
   })
 
   test('to a connection that has no delivery of the event is not found', async () => {

@@ -45,8 +45,9 @@ test('a transition puts only valid deliveries', async () => {
     fc.asyncProperty(transition, seconds, async (change, expiresAt) => {
       const { prepare } = createTransitions({
         clock: testClock(),
-        eventUpdate: { prepare: () => ({ parts: [], after: { ...event, expiresAt } }) } as never,
+        events: { updateStatus: () => ({ parts: [], after: { ...event, expiresAt } }) } as never,
         attempts: { extendExpiryParts: async () => [] },
+        activity: { countPart: () => ({}) },
       })
       const { parts, delivery } = await prepare(event, change)
       expect(DeliveryItem.strict().parse(parts[0]?.Put?.Item)).toStrictEqual(delivery)

@@ -1,6 +1,6 @@
 import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { shardOf } from '../../src/queue/shards.ts'
+import { nextStep, shardOf } from '../../src/queue/shards.ts'
 import { noDeliveries } from '../../src/deliveries/state.ts'
 import type { LeasedTask, WakeUpTask } from '../../src/queue/tasks.ts'
 import {
@@ -27,7 +27,7 @@ describe.each(serviceWorlds())('parked deliveries on $name', (world) => {
   afterAll(() => bench.close())
 
   const inSeconds = (seconds: number) => bench.clock.now() + seconds * 1000
-  const status = async (eventId: string) => required(await stores.events.getConsistent(eventId))
+  const status = async (eventId: string) => required(await stores.events.getById(eventId))
 
   async function wakesOf(connectionId: string): Promise<WakeUpTask[]> {
     const due = await allDue(stores)
@@ -140,11 +140,10 @@ describe.each(serviceWorlds())('parked deliveries on $name', (world) => {
     }
   })
 
-  test('a delivery over a limit is parked until its wake-up, which is rounded up to five seconds', async () => {
+  test('a delivery over a limit is parked until its wake-up, which is rounded up to a step of five seconds', async () => {
     const { connection, event, task } = await leasedConnection(bench)
     const { connectionId } = connection
-    bench.clock.advance({ ms: 5_000 - (bench.clock.now() % 5_000) })
-    const wakeAt = bench.clock.now() + 5_000
+    const wakeAt = nextStep(connectionId, bench.clock.now() + 3_000, 5_000)
     await stores.parking.park(task, connection, { reason: 'limit', wakeAt: wakeAt - 1_234 })
     const key = { PK: `DUE#${shardOf(connectionId, 8)}`, SK: `${wakeAt}#WAKE#${connectionId}` }
     expect(await bench.stored('ferryhook-events', key)).toEqual({
@@ -155,7 +154,7 @@ describe.each(serviceWorlds())('parked deliveries on $name', (world) => {
       wakeId: expect.stringMatching(/^wak_/),
     })
     expect(await status(event.eventId)).toMatchObject({ status: 'processing' })
-    bench.clock.advance({ seconds: 5 })
+    bench.clock.advance({ seconds: 8 })
     expect(await wakesOf(connectionId)).toHaveLength(1)
   })
 
@@ -250,8 +249,8 @@ describe.each(serviceWorlds())('parked deliveries on $name', (world) => {
   test('a wake-up that was written again is not completed by a worker that read the earlier one', async () => {
     const { connection, lease, task } = await leasedConnection(bench)
     const second = await lease()
-    bench.clock.advance({ ms: 5_000 - (bench.clock.now() % 5_000) })
-    const wakeAt = bench.clock.now()
+    const wakeAt = nextStep(connection.connectionId, bench.clock.now(), 5_000)
+    bench.clock.advance({ ms: wakeAt - bench.clock.now() })
     await stores.parking.park(task, connection, { reason: 'limit', wakeAt })
     const [before] = await wakesOf(connection.connectionId)
     await stores.wakeUps.wakeUp(required(before), { limit: 10, nextWakeAt: inSeconds(5) })

@@ -56,6 +56,30 @@ describe.each(serviceStores())('listing events over HTTP, on $name', (store) => 
     return made.map(({ eventId }) => eventId)
   }
 
+  test('events are found by their type, also by its beginning', async () => {
+    const owner = await ownerOf(api)
+    const types = ['invoice.paid', 'invoice.failed', 'user.created', undefined]
+    const made: string[] = []
+    for (const eventType of types) {
+      api.clock.advance({ ms: 1 })
+      made.unshift((await owner.receive({ eventType })).eventId)
+    }
+    const [none, user, failed, paid] = made
+    expect(await pages(owner, 'type=invoice.paid')).toEqual([[paid]])
+    expect(await pages(owner, 'type=invoice.*')).toEqual([[failed, paid]])
+    expect(await pages(owner, 'type=*')).toEqual([[user, failed, paid]])
+    expect(await pages(owner, `id=${failed}&type=invoice.paid`)).toEqual([[]])
+    expect(await pages(owner, `id=${failed}&type=invoice.*`)).toEqual([[failed]])
+    const { items } = (await owner.ask('GET', `/sources/${owner.sourceId}/events`)).body
+    expect(items.map(({ type }: { type: string | null }) => type)).toEqual([
+      null,
+      'user.created',
+      'invoice.failed',
+      'invoice.paid',
+    ])
+    expect((await owner.ask('GET', `/events/${none}`)).body.type).toBeNull()
+  })
+
   test('no event is skipped or repeated while a hundred events arrive with each page', async () => {
     const owner = await ownerOf(api)
     const before: string[] = []
@@ -151,7 +175,7 @@ describe.each(serviceStores())('listing events over HTTP, on $name', (store) => 
       'body=x': 'query.from',
       'from=yesterday': 'query.from',
       'from=2100-01-02T00:00:00Z&to=2100-01-01T00:00:00Z': 'query.to',
-      'status=lost': 'query.status',
+      'status=lost': 'query.status[0]',
       'limit=0': 'query.limit',
     }
     for (const [query, field] of Object.entries(wrong)) {

@@ -1,10 +1,26 @@
+import { newId } from '@strongroom/kit/ids'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { openApi } from '../support/test-api.ts'
 import { deliver, ownerOf } from '../support/people.ts'
+import { required, routeTaskOf } from '../support/test-stores.ts'
 
 describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
   const api = openApi(store)
+
+  test('is found through the index of event ids', async () => {
+    const owner = await ownerOf(api)
+    const { eventId } = await owner.receive()
+    const queries = vi.spyOn(api.db, 'query')
+    expect((await owner.ask('GET', `/events/${eventId}`)).status).toBe(200)
+    const asked = queries.mock.calls.map(([{ IndexName, ExpressionAttributeValues = {} }]) => [
+      IndexName,
+      Object.values(ExpressionAttributeValues)[0],
+    ])
+    queries.mockRestore()
+    expect(asked).toContainEqual(['GSI1', `EVTID#${eventId}`])
+  })
 
   test('shows its headers, body, deliveries and every attempt', async () => {
     const owner = await ownerOf(api)
@@ -31,12 +47,16 @@ describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
     })
     const nextAttemptAt = new Date(api.clock.now() + 30_000).toISOString()
     expect(body.deliveries).toHaveLength(2)
+    expect(body.sourceName).toBe('Shop')
     for (const delivery of body.deliveries) {
       expect([first, second]).toContain(delivery.connectionId)
+      expect(delivery.connectionName).toBe('To the shop')
       expect(delivery).toMatchObject({ state: 'retrying', run: 1, attemptsMade: 1, nextAttemptAt })
     }
     expect(body.attempts).toHaveLength(2)
     expect(body.attempts[0]).toMatchObject({
+      connectionName: 'To the shop',
+      responseHeaders: null,
       number: 1,
       run: 1,
       statusCode: 500,
@@ -140,5 +160,80 @@ describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
       ])
     }
     expect((await api.ask('GET', `/events/${eventId}`)).status).toBe(401)
+  })
+})
+
+describe.each(serviceStores())('an event on $name whose indexes are stale', (store) => {
+  const api = openApi({
+    ...store,
+    async open() {
+      const { db, close } = await store.open()
+      return { db: hostileDb(db, { seed: 1, staleIndex: 1 }), close }
+    },
+  })
+
+  test('can be read, downloaded and replayed directly after its receipt', async () => {
+    const owner = await ownerOf(api)
+    const { eventId } = await owner.receive()
+    const connectionId = (await api.connection(owner.person, owner.sourceId)).body.id
+    const { status, body } = await owner.ask('GET', `/events/${eventId}`)
+    expect([status, body.id, body.status]).toEqual([200, eventId, 'received'])
+    expect((await owner.ask('GET', `/events/${eventId}/body`)).text).toBe('{"type":"invoice.paid"}')
+    const replayed = await owner.ask('POST', `/events/${eventId}/replay`)
+    expect(replayed.status).toBe(202)
+    expect(replayed.body.deliveries).toMatchObject([{ eventId, connectionId, state: 'runnable' }])
+  })
+})
+
+describe.each(serviceStores())('an open circuit breaker over HTTP, on $name', (store) => {
+  const api = openApi(store)
+
+  test('is shown by its connection and by each delivery that waits for it', async () => {
+    const owner = await ownerOf(api)
+    const connectionId = (await api.connection(owner.person, owner.sourceId)).body.id
+    const event = await owner.receive()
+    const { stores, clock } = api
+    const { tasks } = await stores.routing.route(
+      await routeTaskOf(stores, event.eventId),
+      [{ connectionId }],
+      { leaseUntil: clock.now() + 25_000 },
+    )
+    const connection = required(await stores.connections.getById(connectionId))
+    const [since, nextAttemptAt] = [clock.now(), clock.now() + 30_000]
+    const reason = { reason: 'circuit', wakeAt: nextAttemptAt } as const
+    await stores.parking.park(required(tasks[0]), connection, reason)
+    const circuit = { connectionId, workerId: newId('wrk'), since, nextAttemptAt }
+    await stores.connectionActivity.openCircuit(circuit)
+
+    const shown = {
+      state: 'open',
+      since: new Date(since).toISOString(),
+      nextAttemptAt: new Date(nextAttemptAt).toISOString(),
+    }
+    const seen = await owner.ask('GET', `/connections/${connectionId}`)
+    expect(seen.body.circuit).toEqual(shown)
+    const { items } = (await owner.ask('GET', `/sources/${owner.sourceId}/connections`)).body
+    expect(items[0].circuit).toEqual(shown)
+    expect((await owner.ask('GET', `/events/${event.eventId}`)).body.deliveries).toMatchObject([
+      { reason: 'circuit', circuit: shown, nextAttemptAt: shown.nextAttemptAt },
+    ])
+
+    clock.advance({ seconds: 30 })
+    const later = await owner.ask('GET', `/connections/${connectionId}`)
+    expect(later.body.circuit).toEqual({ ...shown, state: 'half_open' })
+    await stores.connectionActivity.closeCircuit(circuit)
+    const closed = { state: 'closed', since: null, nextAttemptAt: null }
+    expect((await owner.ask('GET', `/connections/${connectionId}`)).body.circuit).toEqual(closed)
+    const [delivery] = (await owner.ask('GET', `/events/${event.eventId}`)).body.deliveries
+    expect(delivery).toMatchObject({ circuit: null, nextAttemptAt: null })
+  })
+
+  test('does not hide deliveries that ended since the counts were stored', async () => {
+    const owner = await ownerOf(api)
+    const connectionId = (await api.connection(owner.person, owner.sourceId)).body.id
+    await deliver(api, await owner.receive(), [connectionId])
+    await deliver(api, await owner.receive(), [connectionId], 'failed')
+    const { body } = await owner.ask('GET', `/connections/${connectionId}`)
+    expect([body.deliveryCount, body.failureCount]).toEqual([1, 1])
   })
 })

@@ -78,7 +78,7 @@ describe.each(serviceStores())('listing events on $name', (store) => {
       status: indexes.includes(index) ? 'unrouted' : 'received',
     }))
     const rare = indexes.map((index) => made[index])
-    const listed = await pages(sourceId, { limit: 2, status: 'unrouted' })
+    const listed = await pages(sourceId, { limit: 2, status: ['unrouted'] })
     expect(listed.flat()).toEqual(rare.toReversed())
     expect(listed[0]).toHaveLength(2)
   })
@@ -126,7 +126,7 @@ describe.each(serviceStores())('listing events on $name', (store) => {
     const wrong: [string, ListOpts][] = [
       [sourceId, { cursor: tampered }],
       [newId('src'), { cursor: String(cursor) }],
-      [sourceId, { cursor: String(cursor), status: 'failed' }],
+      [sourceId, { cursor: String(cursor), status: ['failed'] }],
       [sourceId, { cursor: 'nonsense' }],
     ]
     for (const [source, opts] of wrong) {

@@ -1,8 +1,9 @@
 import { openApiDocument } from '@strongroom/kit/http/openapi'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { eventInput } from '../support/test-stores.ts'
+import { deliver } from '../support/people.ts'
 import { openApi, type Person } from '../support/test-api.ts'
+import { eventInput } from '../support/test-stores.ts'
 
 const V1 = '/ferryhook/v1'
 const NEEDS = [
@@ -30,6 +31,7 @@ const BODIES: Record<string, unknown> = {
   'POST /sources/{id}/rotate-secret': { signingSecret: 'two' },
   'POST /sources/{id}/connections': { name: 'C', destinationUrl: 'https://a.example/' },
   'POST /sources/{id}/dry-run': { sample: { body: '{}' } },
+  'POST /sources/{id}/dry-runs': { last: 1 },
   'PATCH /connections/{id}': { name: 'C' },
   'POST /connections/{id}/rotate-secret': {},
   'POST /api-keys': { name: 'K', permissions: 'read' },
@@ -40,7 +42,12 @@ const BODIES: Record<string, unknown> = {
   'PUT /account/password': { currentPassword: 'x', newPassword: 'long enough it is' },
   'POST /account/delete': { currentPassword: 'x' },
   'PUT /users/{id}/plan': { plan: 'free' },
-  'POST /events/replay': { eventIds: ['evt_0000000000000000'] },
+  ...Object.fromEntries(
+    ['replay', 'cancel', 'hold', 'release', 'retry'].map((action) => [
+      `POST /events/${action}`,
+      { eventIds: ['evt_0000000000000000'] },
+    ]),
+  ),
 }
 
 /** The resources of a user, by the position of their id in a path. */
@@ -79,13 +86,13 @@ describe.each(serviceStores())('permissions on $name', (store) => {
   async function somethingOf(person: Person): Promise<Owned> {
     const { token } = person
     const sources = await api.source(person, { signingSecret: 'one' })
-    const destinationUrl = 'https://shop.invalid/'
+    const destinationUrl = 'test:200'
     const { body: connection } = await api.connection(person, sources, { destinationUrl })
+    await api.ask('POST', `/connections/${connection.id}/test`, { token })
     const event = await api.stores.events.create(
       eventInput({ sourceId: sources, userId: person.id }),
     )
-    // Creates a delivery, which no worker attempts here.
-    await api.ask('POST', `/events/${event.eventId}/replay`, { token, body: {} })
+    await deliver(api, event, [connection.id], 'retrying')
     const { body: replay } = await api.ask('POST', '/replays', { token, body: rangeOf(sources) })
     await api.key(person, 'read')
     const { body: keys } = await api.ask('GET', '/api-keys', { token })
@@ -107,8 +114,10 @@ describe.each(serviceStores())('permissions on $name', (store) => {
         (_, kind: keyof Owned) => `/${kind}/${ids[kind]}`,
       )
       .replace('{id}', 'usr_0000000000000000')
+      .replace('{number}', '1')
       .replace('{connectionId}', ids.connections)
       .replace('{provider}', 'github')
+      .replace(/counts$/, 'counts?from=2100-01-01T00:00:00Z')
   const bodyOf = ({ method, path }: Operation, ids: Owned) =>
     `${method} ${path}` === 'POST /replays' ? rangeOf(ids.sources) : BODIES[`${method} ${path}`]
   const call = (operation: Operation, token: string | undefined, ids = owned) => {

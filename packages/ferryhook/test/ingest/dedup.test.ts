@@ -2,7 +2,9 @@ import { retryingDb } from '@strongroom/kit/retrying-db'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createBudget } from '../../src/filters/budget.ts'
 import { retentionSeconds } from '../../src/plans.ts'
+import type { WorkScheduler } from '../../src/sandbox/work-scheduler.ts'
 import { losingAnswers, times } from '../support/test-stores.ts'
 import { type IngestBench, openIngestBench } from '../support/test-ingest.ts'
 
@@ -65,6 +67,24 @@ describe.each(serviceStores())('a duplicate webhook on $name', (store) => {
     await send('evt_1', 'a')
     expect((await send('evt_2', 'a')).body.duplicate).toBe(true)
     expect((await send('evt_1', 'b')).body.duplicate).toBeUndefined()
+  })
+
+  test('is found in a large body in a turn of its own, in a small one at once', async () => {
+    const source = await bench.source({ dedup: '{"by":"path","path":"$.ref"}' })
+    const turns: string[] = []
+    const scheduler: Pick<WorkScheduler, 'run'> = {
+      async run(owner, work) {
+        turns.push(owner)
+        return work(createBudget())
+      },
+    }
+    const receiver = await bench.another({ scheduler })
+    const send = (ref: string, text: string) =>
+      receiver.send(source.sourceId, { body: JSON.stringify({ ref, text }) })
+    await send('a', '')
+    expect(turns).toEqual([])
+    expect((await send('a', 'x'.repeat(20_000))).body.duplicate).toBe(true)
+    expect(turns).toEqual([source.userId])
   })
 
   test('without an event id of the provider is a new event', async () => {

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request as nodeRequest } from 'node:http'
 import { connect } from 'node:net'
 import { newId } from '@strongroom/kit/ids'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createCredentialRule } from '../../src/events/credential-headers.ts'
 import { type IngestBench, openIngestBench, type Sent } from '../support/test-ingest.ts'
 
@@ -18,14 +18,16 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
 
   test('gets its id as the response when the event and its route task are stored', async () => {
     const source = await bench.source()
+    const create = vi.spyOn(bench.stores.events, 'create')
     const { status, body } = await bench.send(source.sourceId, { body: '{"a":1}' })
+    expect(create).toHaveBeenCalledOnce()
     expect([status, body]).toEqual([
       200,
       { id: expect.stringMatching(/^evt_[\w-]{16}$/) as string, status: 'received' },
     ])
     const [event] = await bench.eventsOf(source)
     expect(event).toMatchObject({ eventId: body.id, status: 'received', userId: source.userId })
-    expect(await bench.stores.events.getConsistent(String(body.id))).toEqual(event)
+    expect(await bench.stores.events.getById(String(body.id))).toEqual(event)
     expect(await bench.toBeRouted()).toContain(body.id)
     expect(bench.hinted.at(-1)).toBe(source.sourceId)
   })
@@ -277,6 +279,45 @@ describe.each(serviceStores())('a webhook received on $name', (store) => {
     expect([status, body]).toEqual([200, { text: '1158201444' }])
     expect(await bench.eventsOf(source)).toEqual([])
   })
+
+  test.each(['PATCH', 'DELETE'] as const)(
+    'is accepted by %s where the source allows it, with and without a body',
+    async (method) => {
+      const source = await bench.source({ methods: ['POST', method], secret: 'hush' })
+      const signature = createHmac('sha256', 'hush').update('{"id":1}').digest('hex')
+      const headers = { 'x-signature': signature }
+      const { status } = await bench.send(source.sourceId, { method, body: '{"id":1}', headers })
+      expect(status).toBe(200)
+      const [event] = await bench.eventsOf(source)
+      expect(event).toMatchObject({ method, body: '{"id":1}', status: 'received' })
+      const unsigned = await bench.send(source.sourceId, { method })
+      expect([unsigned.status, unsigned.body.error?.code]).toEqual([
+        401,
+        'ferryhook.signature_failed',
+      ])
+      const open = await bench.source({ methods: [method] })
+      expect((await bench.send(open.sourceId, { method })).status).toBe(200)
+      const [empty] = await bench.eventsOf(open)
+      expect(empty).toMatchObject({ method, body: '', bodyBytes: 0 })
+    },
+  )
+
+  test.each([
+    [undefined, ['PATCH', 'DELETE'], 'POST, PUT'],
+    [['DELETE' as const], ['POST', 'PUT', 'PATCH'], 'DELETE'],
+  ])(
+    'is refused by other methods than those of the source: %j',
+    async (methods, refused, allow) => {
+      const source = await bench.source(methods && { methods })
+      // The first request reads the source, the later ones find it in the cache.
+      for (const method of [...refused, 'OPTIONS', 'PROPFIND', 'GET', 'HEAD']) {
+        const body = method === 'GET' || method === 'HEAD' ? undefined : '{"id":1}'
+        const answer = await bench.send(source.sourceId, { method, ...(body && { body }) })
+        expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, allow])
+      }
+      expect(await bench.eventsOf(source)).toEqual([])
+    },
+  )
 
   test('leaves no id, body, header or address in the log', async () => {
     const source = await bench.source({ provider: 'stripe', secret: 'whsec_one' })

@@ -52,7 +52,10 @@ describe.each(serviceStores())('ingest in the app, without a Node server, on $na
     expect((await app.request('/in/src_0000000000000000', { method: 'POST' })).status).toBe(404)
     expect((await app.request(url)).status).toBe(405)
     expect((await app.request(url, { method: 'HEAD' })).status).toBe(405)
-    expect((await app.request(url, { method: 'DELETE' })).status).toBe(405)
+    for (const method of ['DELETE', 'OPTIONS', 'PROPFIND']) {
+      const refused = await app.request(url, { method })
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST, PUT'])
+    }
     const hub = `hub.mode=subscribe&hub.challenge=42&hub.verify_token=${source.sourceId}`
     expect(await (await app.request(`${url}?${hub}`)).text()).toBe('42')
     expect(lines.join('')).toContain(
@@ -63,6 +66,12 @@ describe.each(serviceStores())('ingest in the app, without a Node server, on $na
 
   test('is described in the API', () => {
     const { paths } = openApiDocument(app, { title: 'Test', version: '1' })
-    expect(Object.keys(paths['/in/{sourceId}'] ?? {}).toSorted()).toEqual(['get', 'post', 'put'])
+    expect(Object.keys(paths['/in/{sourceId}'] ?? {}).toSorted()).toEqual([
+      'delete',
+      'get',
+      'patch',
+      'post',
+      'put',
+    ])
   })
 })

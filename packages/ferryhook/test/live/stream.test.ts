@@ -48,6 +48,21 @@ describe.each(serviceStores())('a stream of events, on $name', (store) => {
     await stream.leave()
   })
 
+  test('sends only events of a type on request, and continues behind the others', async () => {
+    const source = await bench.newSource()
+    const stream = await source.open(undefined, '?type=invoice.*')
+    await source.receive({ eventType: 'user.created' })
+    bench.clock.advance({ ms: 1 })
+    const paid = await idOf(source.receive({ eventType: 'invoice.paid' }))
+    bench.clock.advance({ ms: 1 })
+    await source.receive()
+    bench.clock.advance({ ms: 1 })
+    const failed = await idOf(source.receive({ eventType: 'invoice.failed' }))
+    expect(await stream.next()).toMatchObject({ data: { id: paid, type: 'invoice.paid' } })
+    expect(await stream.ids(1)).toEqual([failed])
+    await stream.leave()
+  })
+
   test('has the headers of a server-sent event stream', async () => {
     const source = await bench.newSource()
     const answer = await source.request()

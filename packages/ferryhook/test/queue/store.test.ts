@@ -2,7 +2,7 @@ import type { Item } from '@strongroom/kit/db'
 import { ItemMismatch } from '@strongroom/kit/db-errors'
 import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { shardOf } from '../../src/queue/shards.ts'
+import { nextStep, shardOf } from '../../src/queue/shards.ts'
 import type { LeasedTask } from '../../src/queue/tasks.ts'
 import {
   allDue,
@@ -97,17 +97,17 @@ describe.each(testWorlds())('the task queue on $name', (world) => {
     bench.clock.advance({ seconds: 25 })
     const current = required(await stores.queue.claim(late, inSeconds(25)))
     const attempt = attemptResult(bench.clock)
-    const before = await stores.events.getConsistent(task.eventId)
+    const before = await stores.events.getById(task.eventId)
     const settle = (leased: LeasedTask) =>
       stores.settlement.settle(leased, { state: 'delivered', attempt })
     expect(await settle(late)).toEqual({ kind: 'lease_lost' })
-    expect(await stores.events.getConsistent(task.eventId)).toEqual(before)
+    expect(await stores.events.getById(task.eventId)).toEqual(before)
     expect(await stores.attempts.listByEvent(task.eventId)).toEqual([])
     await settle(current)
     expect(await settle(late)).toEqual({ kind: 'lease_lost' })
     expect(await settle(current)).toEqual({ kind: 'lease_lost' })
     expect(await stores.attempts.listByEvent(task.eventId)).toHaveLength(1)
-    expect(await stores.events.getConsistent(task.eventId)).toMatchObject({
+    expect(await stores.events.getById(task.eventId)).toMatchObject({
       status: 'delivered',
       counts: { delivered: 1, runnable: 0 },
     })
@@ -120,7 +120,7 @@ describe.each(testWorlds())('the task queue on $name', (world) => {
       state: 'delivered',
       attempt: attemptResult(bench.clock),
     })
-    expect(await stores.events.getConsistent(event.eventId)).toMatchObject({ status: 'delivered' })
+    expect(await stores.events.getById(event.eventId)).toMatchObject({ status: 'delivered' })
     expect(await deliveryTasksOf(stores, event.eventId)).toEqual([])
   })
 
@@ -179,7 +179,7 @@ describe.each(testWorlds())('the task queue on $name', (world) => {
     const [next] = await deliveryTasksOf(stores, event.eventId)
     expect(next).toMatchObject({ attemptNumber: 2, run: 1, dueAt: nextAt + 1 })
     expect(next).not.toHaveProperty('leaseId')
-    expect(await stores.events.getConsistent(event.eventId)).toMatchObject({ status: 'retrying' })
+    expect(await stores.events.getById(event.eventId)).toMatchObject({ status: 'retrying' })
   })
 
   test('due tasks are listed oldest first, without those that are not due', async () => {
@@ -226,6 +226,26 @@ describe.each(testWorlds())('the task queue on $name', (world) => {
     expect(new Set(shards).size).toBe(8)
     const connectionId = newId('conn')
     expect(new Set(times(20, () => shardOf(connectionId, 8))).size).toBe(1)
+  })
+
+  test('recurring tasks of many sources and connections are due at times spread over their step', () => {
+    const now = Date.parse('2100-01-01T00:00:00Z')
+    const ids = times(300, () => newId('src'))
+    for (const step of [5_000, 300_000]) {
+      const due = ids.map((sourceId) => nextStep(sourceId, now, step))
+      expect(Math.min(...due)).toBeGreaterThanOrEqual(now)
+      expect(Math.max(...due)).toBeLessThan(now + step)
+      const tenths = due.map((at) => Math.floor((at - now) / (step / 10)))
+      for (const tenth of times(10, (n) => n)) {
+        expect(tenths.filter((each) => each === tenth).length).toBeLessThan(70)
+      }
+      expect(nextStep('src_same', now, step)).toBe(nextStep('src_same', now, step))
+      const at = nextStep('src_same', now, step)
+      expect([nextStep('src_same', at, step), nextStep('src_same', at + 1, step)]).toEqual([
+        at,
+        at + step,
+      ])
+    }
   })
 
   test('the number of shards only increases, and tasks in the old shards are still found', async () => {

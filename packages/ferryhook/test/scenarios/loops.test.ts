@@ -63,6 +63,16 @@ describe('the hop count', () => {
   })
 })
 
+test('a rejected loop is no failure in the log, because anybody can send the header', async () => {
+  const bench = await ingestBench()
+  const source = await bench.source()
+  const headers = { 'X-Ferryhook-Hops': String(MAX_HOPS + 1) }
+  expect((await bench.send(source.sourceId, { headers, body: '{}' })).status).toBe(508)
+  const levels = bench.lines.map((line) => (JSON.parse(line) as { level: string }).level)
+  expect(levels).not.toContain('error')
+  expect(bench.lines.join('')).toContain('ferryhook.loop')
+})
+
 test('a rejected loop is stored for its owner a limited number of times', async () => {
   const bench = await ingestBench()
   const source = await bench.source()

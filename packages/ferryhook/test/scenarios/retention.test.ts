@@ -98,7 +98,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
       ),
     )
     bench.clock.advance({ seconds: 24 * HOUR })
-    expect(await stores.events.getConsistent(event.eventId)).toMatchObject({ status: 'retrying' })
+    expect(await stores.events.getById(event.eventId)).toMatchObject({ status: 'retrying' })
     expect(await stores.events.getBody(event)).not.toBeNull()
     expect(await stores.attempts.listByEvent(event.eventId)).toHaveLength(2)
   })
@@ -114,7 +114,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
       attempt: attempt(),
       reason: 'exhausted',
     })
-    expect(await stores.events.getConsistent(event.eventId)).toMatchObject({ status: 'failed' })
+    expect(await stores.events.getById(event.eventId)).toMatchObject({ status: 'failed' })
     expect(await stores.attempts.listByEvent(event.eventId)).toHaveLength(8)
   })
 
@@ -126,7 +126,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
       attempt: attempt(),
       nextAt: inSeconds(5 * DAY),
     })
-    const until = required(await stores.events.getConsistent(event.eventId)).expiresAt
+    const until = required(await stores.events.getById(event.eventId)).expiresAt
     await stores.settlement.settle(near, {
       state: 'retrying',
       attempt: attempt(),
@@ -167,7 +167,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
     bench.clock.advance({ seconds: 1 })
     expect(await stores.wakeUps.failExpired(connectionId)).toEqual({ failed: 1, missing: 0 })
     expect(await stores.wakeUps.failExpired(connectionId)).toEqual({ failed: 0, missing: 0 })
-    expect(await stores.events.getConsistent(event.eventId)).toMatchObject({ status: 'failed' })
+    expect(await stores.events.getById(event.eventId)).toMatchObject({ status: 'failed' })
     expect(await stores.deliveries.get(event.eventId, connectionId)).toMatchObject({
       state: 'failed',
       reason: 'retention',
@@ -265,7 +265,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
       run: 1,
       attemptsMade: 1,
     })
-    expect(await stores.events.getConsistent(eventId)).toMatchObject({
+    expect(await stores.events.getById(eventId)).toMatchObject({
       status: 'held',
       counts: { held: 1, delivered: 1, runnable: 0 },
     })
@@ -300,7 +300,7 @@ describe.each(serviceStores())('retention on $name', (store) => {
       expect(more).toEqual([])
       const delivered = { state: 'delivered', attempt: attempt() } as const
       await stores.settlement.settle(required(due), delivered)
-      expect(await stores.events.getConsistent(eventId)).toMatchObject({
+      expect(await stores.events.getById(eventId)).toMatchObject({
         counts: { held: 1, delivered: 1, runnable: 0, retrying: 0 },
       })
     }

@@ -1,6 +1,7 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { secretBox } from '@strongroom/kit/testing/test-secrets'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { providers } from '../../src/sources/item.ts'
 import { createSealedSecrets } from '../../src/signing/sealed-secrets.ts'
 import { activeSecrets } from '../../src/signing/secret-list.ts'
 import { required } from '../support/test-stores.ts'
@@ -57,21 +58,25 @@ describe.each(serviceStores())('sources on $name', (store) => {
   })
 
   test('are created, shown and listed', async () => {
-    const made = await ask('POST', '', { name: 'Stripe Prod', provider: 'stripe' })
+    const made = await ask('POST', '', { name: 'Our own', provider: 'custom' })
     expect(made.status).toBe(201)
     const { id } = made.body
     expect(made.body).toEqual({
       id: expect.stringMatching(/^src_[\w-]{16}$/),
-      name: 'Stripe Prod',
-      provider: 'stripe',
+      name: 'Our own',
+      provider: 'custom',
       url: `${ORIGIN}/in/${id}`,
       status: 'active',
+      verifies: false,
       hasSigningSecret: false,
       signingAlgorithm: null,
       signingOptions: null,
       dedup: null,
+      eventType: null,
       credentialHeaders: [],
+      methods: ['POST', 'PUT'],
       eventCount: 0,
+      eventCountIsLowerBound: false,
       lastEventAt: null,
       createdAt: new Date(api.clock.now()).toISOString(),
     })
@@ -84,7 +89,8 @@ describe.each(serviceStores())('sources on $name', (store) => {
   test('verify with the algorithm of their provider as soon as they have a secret', async () => {
     const signingSecret = 'whsec_of_stripe'
     const made = await ask('POST', '', { name: 'S', provider: 'stripe', signingSecret })
-    expect(made.body).toMatchObject({ hasSigningSecret: true, signingAlgorithm: 'stripe' })
+    const view = { verifies: true, hasSigningSecret: true, signingAlgorithm: 'stripe' }
+    expect(made.body).toMatchObject(view)
     expect(made.body.signingOptions).toMatchObject({ toleranceSeconds: 300 })
     expect(made.text).not.toContain(signingSecret)
     expect(await secretsOf(made.body.id)).toEqual([signingSecret])
@@ -93,21 +99,100 @@ describe.each(serviceStores())('sources on $name', (store) => {
     expect(item).not.toContain(Buffer.from(signingSecret).toString('base64').slice(0, 12))
   })
 
-  test('can have their own algorithm, options and deduplication rule', async () => {
+  test.each(providers.filter((provider) => provider !== 'custom'))(
+    'of %s are rejected without a secret, unless verification is turned off explicitly',
+    async (provider) => {
+      const given = { name: 'Bare', provider }
+      const before = (await ask('GET', '')).body.items.length
+      const refused = await ask('POST', '', given)
+      expect(refused.status).toBe(400)
+      expect(refused.body.error).toMatchObject({
+        code: 'ferryhook.invalid_signing',
+        details: [
+          {
+            path: 'body.signingSecret',
+            message:
+              'Enter the secret that the provider signs with, or set signingAlgorithm to none to accept unverified events',
+          },
+        ],
+      })
+      expect((await ask('GET', '')).body.items).toHaveLength(before)
+      const off = await ask('POST', '', { ...given, signingAlgorithm: 'none' })
+      expect(off.status).toBe(201)
+      expect(off.body).toMatchObject({ verifies: false, signingAlgorithm: 'none' })
+      await ask('DELETE', `/${off.body.id}`)
+    },
+  )
+
+  test('of a provider keep a secret when they change, unless verification is turned off explicitly', async () => {
+    const bare = await api.source(ada)
+    const signed = await api.source(ada, { provider: 'github', signingSecret: 'one' })
+    for (const [id, change] of [
+      [bare, { provider: 'github' }],
+      [bare, { provider: 'stripe', name: 'Renamed' }],
+      [signed, { signingSecret: null }],
+      [signed, { signingSecret: null, provider: 'stripe' }],
+    ] as const) {
+      const before = await stored(id)
+      const refused = await ask('PATCH', `/${id}`, change)
+      expect(refused.status).toBe(400)
+      expect(refused.body.error).toMatchObject({
+        code: 'ferryhook.invalid_signing',
+        details: [{ path: 'body.signingSecret' }],
+      })
+      expect(await stored(id)).toEqual(before)
+    }
+    const off = { signingSecret: null, signingAlgorithm: 'none' }
+    const unverified = await ask('PATCH', `/${signed}`, off)
+    expect(unverified.body).toMatchObject({ verifies: false, hasSigningSecret: false })
+    expect((await ask('PATCH', `/${signed}`, { signingSecret: null })).status).toBe(200)
+    expect((await ask('PATCH', `/${signed}`, { provider: 'stripe' })).status).toBe(400)
+    const custom = await ask('PATCH', `/${signed}`, { provider: 'custom' })
+    expect(custom.body).toMatchObject({ verifies: false, signingAlgorithm: null })
+  })
+
+  test('whose verification was turned off verify again with a new secret', async () => {
+    const id = await api.source(ada, { provider: 'github', signingAlgorithm: 'none' })
+    const { body } = await ask('PATCH', `/${id}`, { signingSecret: 'one' })
+    expect(body).toMatchObject({ verifies: true, signingAlgorithm: 'github' })
+    const still = { signingSecret: 'two', signingAlgorithm: 'none' }
+    expect((await ask('PATCH', `/${id}`, still)).body).toMatchObject({ verifies: false })
+  })
+
+  test('of a provider that were stored without a secret keep working and are shown as not verifying', async () => {
+    const { sourceId } = await api.stores.sources.create({
+      userId: ada.id,
+      name: 'Old',
+      provider: 'github',
+    })
+    const renamed = await ask('PATCH', `/${sourceId}`, { name: 'Older' })
+    expect(renamed.body).toMatchObject({ name: 'Older', verifies: false, hasSigningSecret: false })
+    const sent = await api.app.request(`/in/${sourceId}`, { method: 'POST', body: '{}' })
+    expect(sent.status).toBe(200)
+    expect((await ask('GET', '')).body.items).toContainEqual(
+      expect.objectContaining({ id: sourceId, verifies: false }),
+    )
+  })
+
+  test('can have their own algorithm, options, deduplication rule and place of the event type', async () => {
     const signing = {
       signingSecret: 'secret',
       signingAlgorithm: 'hmac-sha512',
       signingOptions: { header: 'X-Signed', prefix: 'sha512=' },
       dedup: { by: 'header', name: 'x-delivery' },
+      eventType: { by: 'path', path: '$.kind' },
     }
     const { body } = await ask('POST', '', { name: 'Own', provider: 'custom', ...signing })
     expect(body).toMatchObject({
       signingAlgorithm: 'hmac-sha512',
       signingOptions: { header: 'x-signed', prefix: 'sha512=', encoding: 'hex' },
       dedup: { by: 'header', name: 'x-delivery' },
+      eventType: { by: 'path', path: '$.kind' },
     })
-    const reset = await ask('PATCH', `/${body.id}`, { dedup: null })
-    expect(reset.body.dedup).toBeNull()
+    const reset = await ask('PATCH', `/${body.id}`, { dedup: null, eventType: null })
+    expect([reset.body.dedup, reset.body.eventType]).toEqual([null, null])
+    const all = { eventType: { by: 'path', path: '$.*' } }
+    expect((await ask('PATCH', `/${body.id}`, all)).body.error.code).toBe('request.invalid')
     expect(reset.body.signingAlgorithm).toBe('hmac-sha512')
   })
 
@@ -206,6 +291,24 @@ describe.each(serviceStores())('sources on $name', (store) => {
     expect((await change(['x-other'])).body.credentialHeaders).toEqual(['x-other'])
     expect((await change([])).body.credentialHeaders).toEqual([])
     expect(await stored(id)).not.toHaveProperty('credentialHeaders')
+  })
+
+  test('accept the methods that they are set to, POST and PUT unless given', async () => {
+    const id = await api.source(ada, { methods: ['DELETE', 'POST', 'DELETE'] })
+    expect((await ask('GET', `/${id}`)).body.methods).toEqual(['DELETE', 'POST'])
+    expect((await stored(id)).methods).toEqual(['DELETE', 'POST'])
+    const send = (method: string) => api.app.request(`/in/${id}`, { method, body: '{}' })
+    expect((await send('DELETE')).status).toBe(200)
+    expect((await send('PUT')).status).toBe(405)
+    for (const methods of [[], ['GET'], ['post'], 'POST', ['OPTIONS']]) {
+      const refused = await ask('PATCH', `/${id}`, { methods })
+      expect([refused.status, refused.body.error.code]).toEqual([400, 'request.invalid'])
+    }
+    const reset = await ask('PATCH', `/${id}`, { methods: null })
+    expect(reset.body.methods).toEqual(['POST', 'PUT'])
+    expect(await stored(id)).not.toHaveProperty('methods')
+    expect((await send('DELETE')).status).toBe(405)
+    expect((await send('PUT')).status).toBe(200)
   })
 
   test('changing the verification requires the admin permission and is audited', async () => {

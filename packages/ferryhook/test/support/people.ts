@@ -24,12 +24,14 @@ export async function ownerOf(api: OpenApi, given: object = {}): Promise<Owner> 
   }
 }
 
+type Outcome = 'delivered' | 'failed' | 'retrying'
+
 /** Routes an event to connections and, by default, delivers it. */
 export async function deliver(
   { stores, clock }: Pick<OpenApi, 'stores' | 'clock'>,
   { eventId }: Pick<Event, 'eventId'>,
   connectionIds: readonly string[],
-  outcome: 'delivered' | 'failed' | 'retrying' = 'delivered',
+  outcome: Outcome = 'delivered',
 ): Promise<void> {
   const targets = connectionIds.map((connectionId) => ({ connectionId }))
   await stores.routing.route(await routeTaskOf(stores, eventId), targets)
@@ -40,15 +42,16 @@ export async function deliver(
 export async function settleDue(
   { stores, clock }: Pick<OpenApi, 'stores' | 'clock'>,
   eventId: string,
-  outcome: 'delivered' | 'failed' | 'retrying' = 'delivered',
+  outcome: Outcome | ((connectionId: string) => Outcome) = 'delivered',
 ): Promise<void> {
   for (const task of await deliveryTasksOf(stores, eventId)) {
     const leased = required(await stores.queue.claim(task, clock.now() + 25_000))
-    await stores.settlement.settle(leased, outcomeOf(outcome, { clock }))
+    const state = typeof outcome === 'string' ? outcome : outcome(task.connectionId)
+    await stores.settlement.settle(leased, outcomeOf(state, { clock }))
   }
 }
 
-function outcomeOf(state: 'delivered' | 'failed' | 'retrying', { clock }: Pick<OpenApi, 'clock'>) {
+function outcomeOf(state: Outcome, { clock }: Pick<OpenApi, 'clock'>) {
   if (state === 'delivered') return { state, attempt: attemptResult(clock) }
   const attempt = attemptResult(clock, { statusCode: 500, responseBody: 'no' })
   if (state === 'failed') return { state, attempt, reason: 'exhausted' }

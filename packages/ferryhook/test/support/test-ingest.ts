@@ -70,7 +70,7 @@ async function openReceiver(
     stores,
     clock,
     secretBox,
-    onStored: (sourceId) => void hinted.push(sourceId),
+    onStored: ({ sourceId }) => void hinted.push(sourceId),
     alerts: { raise: (alert) => void alerts.push(alert) },
     // Tests flush explicitly.
     startTimer: () => () => {},

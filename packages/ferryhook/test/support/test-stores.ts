@@ -167,13 +167,19 @@ export function connectionInput(given: Partial<Connection> = {}) {
   }
 }
 
-export function attemptResult(clock: TestClock, given: object = {}) {
+export function attemptResult(
+  clock: TestClock,
+  given: { statusCode?: number; [attribute: string]: unknown } = {},
+) {
+  const isDelivered = (given.statusCode ?? 200) < 300
   return {
     destinationUrl: 'https://shop.example/hooks',
     statusCode: 200,
     responseBody: 'ok',
     latencyMs: 12,
     attemptedAt: clock.now(),
+    end: isDelivered ? ('delivered' as const) : ('http_error' as const),
+    maxAttempts: 8,
     ...given,
   }
 }

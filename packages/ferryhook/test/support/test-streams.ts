@@ -11,7 +11,7 @@ import { createPermissions } from '../../src/http/permissions.ts'
 import { createAuthenticate } from '../../src/accounts/authentication.ts'
 import type { CreateEventInput } from '../../src/events/event-insert.ts'
 import type { Event } from '../../src/events/item.ts'
-import { createLiveService, type LiveService } from '../../src/live/service.ts'
+import { createLiveService, createSubscriptions, type LiveService } from '../../src/live/service.ts'
 import { liveRoutes } from '../../src/live/routes.ts'
 import { eventInput, openWorkbench, type Workbench } from './test-stores.ts'
 import { type SteppedTimers, steppedTimers } from './stepped-timers.ts'
@@ -20,6 +20,8 @@ import { type Frame, readFrames } from './sse-frames.ts'
 export interface LiveBench extends Workbench {
   timers: SteppedTimers
   live: LiveService
+  /** Of all open streams. */
+  subscriptionCount(): number
   newSource(): Promise<LiveSource>
 }
 
@@ -30,9 +32,13 @@ export interface LiveSource {
   key: string
   receive(given?: Partial<CreateEventInput>): Promise<Event>
   /** `env` is what Node's server provides: request and response. */
-  request(headers?: Record<string, string>, env?: object): Promise<Response>
+  request(headers?: Record<string, string>, env?: object, query?: string): Promise<Response>
+  /** Another source of the same user. */
+  addSource(name: string): Promise<string>
+  /** The stream of all sources of the user, after it has sent `ready`. */
+  openAccount(lastEventId?: string): Promise<LiveStream>
   /** A stream that has sent `ready`. */
-  open(lastEventId?: string): Promise<LiveStream>
+  open(lastEventId?: string, query?: string): Promise<LiveStream>
 }
 
 interface LiveStream {
@@ -60,7 +66,20 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
   const operators = createOperators({ db, clock })
   const permit = createPermissions({ authenticate, stores, operators })
   const cursors = { ...createCursors(new Uint8Array(32).fill(7)), refresh: async () => {} }
+  const subscriptions = createSubscriptions()
+  let subscribed = 0
   const live = createLiveService({
+    subscriptions: {
+      ...subscriptions,
+      subscribe(sourceId, call) {
+        subscribed += 1
+        const leave = subscriptions.subscribe(sourceId, call)
+        return () => {
+          subscribed -= 1
+          leave()
+        }
+      },
+    },
     stores,
     authenticate,
     clock,
@@ -72,10 +91,30 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
   app.route('/', new OpenAPIHono<AppEnv>().route('/', liveRoutes({ permit, live })))
   let people = 0
 
+  async function follow(answer: Response): Promise<LiveStream> {
+    if (!answer.ok || !answer.body) throw new Error(await answer.text())
+    const frames = readFrames(answer.body)
+    const any = () => timers.until(frames.next())
+    const next = async () => {
+      for (;;) {
+        const frame = await any()
+        if (frame.event !== 'comment') return frame
+      }
+    }
+    const ids = async (count: number) => {
+      const found: string[] = []
+      while (found.length < count) found.push(((await next()).data as { id: string }).id)
+      return found
+    }
+    const { next: atOnce, leave } = frames
+    return { ready: await next(), next, ids, any, atOnce, leave }
+  }
+
   return {
     ...bench,
     timers,
     live,
+    subscriptionCount: () => subscribed,
     async newSource() {
       const email = `live-${++people}@example.com`
       const { userId } = await stores.users.create({ email, name: 'Ada', plan: 'team' })
@@ -84,9 +123,9 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
         name: 'listen',
         permissions: 'read',
       })
-      const request = async (headers: Record<string, string> = {}, env: object = {}) =>
+      const request = async (headers: Record<string, string> = {}, env: object = {}, query = '') =>
         app.request(
-          `/v1/sources/${sourceId}/stream`,
+          `/v1/sources/${sourceId}/stream${query}`,
           { headers: { authorization: `Bearer ${key}`, ...headers } },
           env,
         )
@@ -98,26 +137,24 @@ export async function openLiveBench(store: TestStore): Promise<LiveBench> {
         receive: (given = {}) =>
           stores.events.create(eventInput({ sourceId, userId, plan: 'team', ...given })),
         request,
-        async open(lastEventId) {
+        async addSource(name) {
+          const added = await stores.sources.create({ userId, name, provider: 'custom' })
+          return added.sourceId
+        },
+        async openAccount(lastEventId) {
+          const headers = {
+            authorization: `Bearer ${key}`,
+            ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+          }
+          return follow(await app.request('/v1/events/stream', { headers }))
+        },
+        async open(lastEventId, query) {
           const answer = await request(
             lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+            {},
+            query,
           )
-          if (!answer.ok || !answer.body) throw new Error(await answer.text())
-          const frames = readFrames(answer.body)
-          const any = () => timers.until(frames.next())
-          const next = async () => {
-            for (;;) {
-              const frame = await any()
-              if (frame.event !== 'comment') return frame
-            }
-          }
-          const ids = async (count: number) => {
-            const found: string[] = []
-            while (found.length < count) found.push(((await next()).data as { id: string }).id)
-            return found
-          }
-          const { next: atOnce, leave } = frames
-          return { ready: await next(), next, ids, any, atOnce, leave }
+          return follow(answer)
         },
       }
     },

@@ -117,7 +117,7 @@ export async function openWorkerBench(
     },
     receive: ({ sourceId, userId }, more = {}) =>
       stores.events.create(eventInput({ sourceId, userId, plan: 'team', ...more })),
-    status: async ({ eventId }) => required(await stores.events.getConsistent(eventId)).status,
+    status: async ({ eventId }) => required(await stores.events.getById(eventId)).status,
     async attempts({ eventId }, { connectionId }) {
       const all = await stores.attempts.listByEvent(eventId)
       return all.filter((attempt) => attempt.connectionId === connectionId)

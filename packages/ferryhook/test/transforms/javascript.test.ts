@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_JSON_DEPTH } from '@strongroom/platform/json-depth'
-import { MAX_SCRIPT_BODY_DEPTH } from '../../src/transforms/javascript.ts'
+import { MAX_SCRIPT_BODY_DEPTH } from '../../src/transforms/script-event.ts'
 import { received } from '../support/received-events.ts'
 import { scripts, textOf } from '../support/scripts.ts'
 

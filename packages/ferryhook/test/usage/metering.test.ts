@@ -161,7 +161,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
   async function figures({ sourceId, userId }: Pick<Source, 'sourceId' | 'userId'>) {
     const source = required(await stores.sources.getOwned(sourceId, userId))
     const { usageThisMonth } = required(await stores.users.getById(userId))
-    const pending = await stores.metering.pending(source)
+    const { events: pending } = await stores.metering.pending(source, { isOfMonth: true })
     return { eventCount: source.eventCount, usageThisMonth, pending }
   }
 
@@ -200,7 +200,7 @@ describe.each(serviceWorlds())('usage on $name', (world) => {
     const behind = skewed(-10)
     await Promise.all(times(3, () => receive(behind)))
     const now = required(await stores.sources.getOwned(sourceId, userId))
-    expect(await behind.metering.pending(now)).toBe(3)
+    expect(await behind.metering.pending(now)).toMatchObject({ events: 3 })
     await Promise.all(times(3, () => behind.metering.catchUp(source)))
     expect(await figures(source)).toEqual({ eventCount: 15, usageThisMonth: 15, pending: 0 })
     await receive(behind)

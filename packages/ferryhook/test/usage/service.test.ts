@@ -1,7 +1,8 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { openApi } from '../support/test-api.ts'
-import { deliver, ownerOf } from '../support/people.ts'
+import { deliver, type Owner, ownerOf } from '../support/people.ts'
+import { times } from '../support/test-stores.ts'
 
 describe.each(serviceStores())('statistics over HTTP, on $name', (store) => {
   const api = openApi(store)
@@ -84,11 +85,12 @@ describe.each(serviceStores())('statistics over HTTP, on $name', (store) => {
     expect([status, body.error.details[0].path]).toEqual([400, 'query.period'])
   })
 
-  test('usage is accurate immediately, after metering, without a worker, and in a new month', async () => {
+  test('usage is accurate to five seconds, after metering, without a worker, and in a new month', async () => {
     const { owner, token } = await ownerWithKey()
     const usage = async () => (await owner.ask('GET', '/usage', { token })).body
     for (let n = 0; n < 3; n++) await owner.receive()
     await owner.receive({ status: 'signature_failed' })
+    api.clock.advance({ seconds: 5 })
     const month = new Date(api.clock.now()).toISOString().slice(0, 7)
     const expected = {
       plan: 'team',
@@ -108,5 +110,85 @@ describe.each(serviceStores())('statistics over HTTP, on $name', (store) => {
     expect(await api.stores.users.getById(owner.person.id)).toMatchObject({ usageThisMonth: 4 })
     api.clock.advance({ days: 32 })
     expect(await usage()).toMatchObject({ events: { used: 0 } })
+  })
+
+  const figuresOf = async (owner: Owner) => {
+    const source = (await owner.ask('GET', `/sources/${owner.sourceId}`)).body
+    const [listed] = (await owner.ask('GET', '/sources')).body.items
+    const user = (await owner.ask('GET', '/account')).body
+    expect(listed).toEqual(source)
+    return {
+      eventCount: source.eventCount,
+      eventCountIsLowerBound: source.eventCountIsLowerBound,
+      lastEventAt: source.lastEventAt,
+      usageThisMonth: user.usageThisMonth,
+      usageIsLowerBound: user.usageIsLowerBound,
+    }
+  }
+
+  test('sources and accounts show their events at most five seconds after the receipt', async () => {
+    const owner = await ownerOf(api)
+    const none = { eventCountIsLowerBound: false, usageIsLowerBound: false }
+    expect(await figuresOf(owner)).toEqual({
+      ...none,
+      eventCount: 0,
+      lastEventAt: null,
+      usageThisMonth: 0,
+    })
+    await owner.receive()
+    const { receivedAt } = await owner.receive()
+    await owner.receive({ status: 'signature_failed' })
+    api.clock.advance({ seconds: 5 })
+    const lastEventAt = new Date(receivedAt).toISOString()
+    const two = { ...none, eventCount: 2, lastEventAt, usageThisMonth: 2 }
+    expect(await figuresOf(owner)).toEqual(two)
+    // The stored figures are behind by two minutes, and counting them changes nothing that is shown.
+    const { sourceId, person } = owner
+    const stored = () => api.stores.sources.getOwned(sourceId, person.id)
+    expect(await stored()).toMatchObject({ eventCount: 0 })
+    api.clock.advance({ minutes: 3 })
+    await api.stores.metering.catchUp({ sourceId, userId: person.id })
+    expect(await stored()).toMatchObject({ eventCount: 2, lastEventAt })
+    expect(await figuresOf(owner)).toEqual(two)
+  })
+
+  test('more than 1,000 events since the stored count are a lower bound', async () => {
+    const owner = await ownerOf(api)
+    const { sourceId, person } = owner
+    await owner.receive()
+    api.clock.advance({ minutes: 3 })
+    await api.stores.metering.catchUp({ sourceId, userId: person.id })
+    for (let n = 0; n < 1_000; n += 50) await Promise.all(times(50, () => owner.receive()))
+    expect(await figuresOf(owner)).toMatchObject({
+      eventCount: 1_001,
+      eventCountIsLowerBound: false,
+      usageThisMonth: 1_001,
+      usageIsLowerBound: false,
+    })
+    await owner.receive()
+    const { receivedAt } = await owner.receive()
+    api.clock.advance({ seconds: 5 })
+    expect(await figuresOf(owner)).toEqual({
+      eventCount: 1_001,
+      eventCountIsLowerBound: true,
+      lastEventAt: new Date(receivedAt).toISOString(),
+      usageThisMonth: 1_001,
+      usageIsLowerBound: true,
+    })
+    expect((await owner.ask('GET', '/usage')).body.events).toMatchObject({
+      used: 1_001,
+      isLowerBound: true,
+    })
+  })
+
+  test('figures are read once in five seconds, however often they are asked for', async () => {
+    const owner = await ownerOf(api)
+    await owner.receive()
+    await figuresOf(owner)
+    const queries = vi.spyOn(api.db, 'query')
+    for (let n = 0; n < 10; n++) await owner.ask('GET', `/sources/${owner.sourceId}`)
+    const counts = queries.mock.calls.filter(([{ Select }]) => Select === 'COUNT')
+    queries.mockRestore()
+    expect(counts).toEqual([])
   })
 })

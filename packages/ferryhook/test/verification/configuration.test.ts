@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { OpenAPIHono } from '@hono/zod-openapi'
 import { describe, expect, test } from 'vitest'
 import { providers } from '../../src/sources/item.ts'
 import {
@@ -7,6 +8,8 @@ import {
   type SigningInput,
   schemeOf,
 } from '../../src/verification/configuration.ts'
+import { schemes } from '../../src/verification/schemes.ts'
+import { SigningOptions } from '../../src/verification/signing-options.ts'
 import { makeCertificate } from '../support/certificates.ts'
 import { signers } from '../support/signers.ts'
 
@@ -37,6 +40,42 @@ describe('the signing scheme of a source', () => {
     }
   })
 
+  test('has no options without verification', () => {
+    const signingOptions = { header: 'x-signed' }
+    const problem =
+      'signingOptions: Have no effect without verification: set signingSecret, or omit them'
+    expect(problems({ secrets: [], signingOptions })).toEqual([problem])
+    expect(problems({ signingAlgorithm: 'none', signingOptions })).toEqual([problem])
+    expect(problems({ secrets: [], signingOptions: {} })).toEqual([])
+  })
+
+  test('has each option of each algorithm in OpenAPI, with its limits, and no other', () => {
+    const routes = new OpenAPIHono()
+    routes.openAPIRegistry.register('Options', SigningOptions)
+    const { components } = routes.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: { title: 'Options', version: '1' },
+    })
+    const documented = components?.schemas?.['Options'] as
+      | { anyOf?: { title: string; properties: object; additionalProperties: boolean }[] }
+      | undefined
+    const forms = documented?.anyOf ?? []
+    const titles = forms.flatMap(({ title }) => title.split(', '))
+    expect(titles.toSorted()).toEqual(Object.keys(schemes).toSorted())
+    const formOf = (name: string) => forms.find(({ title }) => title.split(', ').includes(name))
+    expect(formOf('paddle')).toMatchObject({
+      properties: { toleranceSeconds: { minimum: 1, maximum: 604_800, default: 5 } },
+      additionalProperties: false,
+    })
+    expect(formOf('shopify')?.properties).toEqual({})
+    expect(formOf('hmac-sha512')?.properties).toMatchObject({
+      header: { default: 'x-signature', pattern: expect.any(String) },
+      template: { maxLength: 200 },
+      encoding: { enum: ['hex', 'base64'] },
+    })
+    expect(problems({ signingOptions: { color: 'red' } })).toHaveLength(1)
+  })
+
   test('can be selected by a common alias', () => {
     const generic = check({ signingAlgorithm: 'generic-hmac-sha256' })
     expect(generic).toMatchObject({ ok: true, scheme: { algorithm: 'hmac-sha256' } })
@@ -49,7 +88,7 @@ describe('the signing scheme of a source', () => {
       ok: true,
       scheme: undefined,
     })
-    expect(check({ provider: 'stripe', secrets: [] })).toEqual({ ok: true, scheme: undefined })
+    expect(check({ provider: 'custom', secrets: [] })).toEqual({ ok: true, scheme: undefined })
     const source = { provider: 'stripe', signingAlgorithm: 'none', signingSecret: 'x' } as const
     expect(schemeOf(source)).toBeUndefined()
   })

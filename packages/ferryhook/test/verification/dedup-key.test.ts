@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { providers } from '../../src/sources/item.ts'
-import { dedupKeyOf, DedupRule } from '../../src/verification/dedup-key.ts'
+import { dedupKeyOf } from '../../src/verification/dedup-key.ts'
+import { FieldRule } from '../../src/verification/field-rule.ts'
 
 type Provider = (typeof providers)[number]
 
@@ -83,7 +84,7 @@ describe('a deduplication rule of a source', () => {
 
   test('is rejected with an explanation if it is invalid', () => {
     const messages = (rule: unknown) =>
-      DedupRule.safeParse(rule).error?.issues.map(({ message }) => message)
+      FieldRule.safeParse(rule).error?.issues.map(({ message }) => message)
     const path = 'Must be a path to one value of the body, such as $.data.id or $.events[0].id'
     for (const wrong of [
       '',

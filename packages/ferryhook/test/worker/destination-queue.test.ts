@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defaultConfig } from '../../src/worker/config.ts'
 import type { Event } from '../../src/events/item.ts'
 import type { Source } from '../../src/sources/item.ts'
-import { required, times } from '../support/test-stores.ts'
+import { required, storesOn, times } from '../support/test-stores.ts'
 import { answer, type Behaviour, hang } from '../support/test-destination.ts'
 import { openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
 
@@ -150,6 +150,49 @@ describe('a slow or failing destination', () => {
     await bench.timers.pass({ ms: 600_000 })
     await bench.worker.runOnce()
     expect(new Set(await statuses(first))).toEqual(new Set(['delivered']))
+  })
+
+  test('shows every process the state of its breaker, since when it is open and the next attempt', async () => {
+    const source = await bench.newSource()
+    const connection = await bench.connect(source, '/visible', { retryConfig: '[0,600]' })
+    const { sourceId, connectionId } = connection
+    const about = { userId: source.userId, sourceId, connectionId }
+    const elsewhere = storesOn(bench.db, bench.clock).connectionActivity
+    const told = () => bench.alerts.filter(({ kind }) => kind.startsWith('connection.circuit'))
+    bench.sink.behave('/visible', answer(503))
+    const { openMs } = defaultConfig.destinationBreaker
+    const since = bench.clock.now()
+    await receive(source, 40)
+    await bench.worker.runOnce()
+    const nextAttemptAt = since + openMs
+    expect(await elsewhere.circuitOf(connectionId)).toEqual({ state: 'open', since, nextAttemptAt })
+    expect(told()).toEqual([
+      expect.objectContaining({
+        ...about,
+        kind: 'connection.circuit_opened',
+        nextAttemptAt: new Date(nextAttemptAt).toISOString(),
+      }),
+    ])
+
+    await bench.timers.pass({ ms: openMs })
+    expect(await elsewhere.circuitOf(connectionId)).toMatchObject({ state: 'half_open', since })
+    // The probe fails, so the breaker stays open for twice as long.
+    await bench.timers.pass({ ms: 5_000 })
+    const probedAt = bench.clock.now()
+    await bench.worker.runOnce()
+    expect(await elsewhere.circuitOf(connectionId)).toEqual({
+      state: 'open',
+      since,
+      nextAttemptAt: probedAt + 2 * openMs,
+    })
+    expect(told()).toHaveLength(1)
+
+    bench.sink.behave('/visible', answer(200))
+    await bench.live(3 * (openMs / 1000))
+    expect(await elsewhere.circuitOf(connectionId)).toBeUndefined()
+    expect(told().slice(1)).toEqual([
+      expect.objectContaining({ ...about, kind: 'connection.circuit_closed' }),
+    ])
   })
 
   test('that rejects requests does not open its breaker, because any response shows that it is up', async () => {

@@ -58,6 +58,15 @@ describe('the request to a destination', () => {
     )
   })
 
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
+    'has the method that arrived, %s, with the body',
+    async (method) => {
+      const { received } = await deliver({ method, body: Buffer.from('{"id":1}') })
+      expect(received).toMatchObject([{ method }])
+      expect(received[0]?.body.toString()).toBe('{"id":1}')
+    },
+  )
+
   test('is signed again for a retry, with the same id and its own time and number', async () => {
     const { path, event } = await deliver({}, {})
     bench.sink.behave(path, (response) => void response.writeHead(500).end())

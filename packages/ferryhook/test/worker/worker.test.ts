@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { noDeliveries } from '../../src/deliveries/state.ts'
-import { required, serviceWorlds } from '../support/test-stores.ts'
+import { required, serviceWorlds, storesOn } from '../support/test-stores.ts'
 import { answer } from '../support/test-destination.ts'
 import { openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
 
@@ -26,7 +26,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     const [received, ...others] = bench.sink.received('/exact')
     expect(others).toEqual([])
     expect(received?.body).toEqual(body)
-    expect(await bench.stores.events.getConsistent(event.eventId)).toMatchObject({
+    expect(await bench.stores.events.getById(event.eventId)).toMatchObject({
       status: 'delivered',
       processedAt: at,
       deliveredAt: at,
@@ -69,7 +69,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     await bench.timers.pass({ ms: 30_000 })
     await bench.worker.runOnce()
     expect(await states()).toEqual(['delivered', 'delivered', 'failed'])
-    expect(await bench.stores.events.getConsistent(event.eventId)).toMatchObject({
+    expect(await bench.stores.events.getById(event.eventId)).toMatchObject({
       status: 'failed',
       counts: { ...noDeliveries, delivered: 2, failed: 1 },
     })
@@ -124,7 +124,7 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     const last = await bench.receive(deleted)
     await bench.stores.sources.delete(deleted.sourceId, deleted.userId)
     await bench.worker.runOnce()
-    const found = async ({ eventId }: typeof event) => bench.stores.events.getConsistent(eventId)
+    const found = async ({ eventId }: typeof event) => bench.stores.events.getById(eventId)
     expect(await found(event)).toMatchObject({ status: 'unrouted', reason: 'no_connections' })
     expect(await found(last)).toMatchObject({ status: 'unrouted', reason: 'source_deleted' })
     expect(bench.sink.received('/deleted-source')).toEqual([])
@@ -306,5 +306,26 @@ describe.each(serviceWorlds())('the worker on $name', (world) => {
     const after = required(await bench.stores.sources.getOwned(source.sourceId, source.userId))
     expect(after).toMatchObject({ eventCount: 2 })
     expect(await bench.stores.users.getById(source.userId)).toMatchObject({ usageThisMonth: 2 })
+  })
+
+  test('receipt, delivery and metering call the functions of the specification', async () => {
+    const stores = storesOn(bench.db, bench.clock)
+    const worker = bench.anotherWorker({ stores })
+    const calls = {
+      updateStatus: vi.spyOn(stores.events, 'updateStatus'),
+      createAttempt: vi.spyOn(stores.attempts, 'create'),
+      incrementUsage: vi.spyOn(stores.users, 'incrementUsage'),
+    }
+    const source = await bench.newSource()
+    const { connectionId } = await bench.connect(source, '/by-specification')
+    const { eventId } = await bench.receive(source)
+    await worker.runOnce()
+    const [routed, settled] = calls.updateStatus.mock.calls.map(([, { counts }]) => counts)
+    expect([routed?.runnable, settled?.delivered]).toEqual([1, 1])
+    const [attempt] = calls.createAttempt.mock.calls
+    expect(attempt).toEqual([eventId, 1, expect.objectContaining({ connectionId, run: 1 })])
+    await bench.timers.pass({ ms: 600_000 })
+    await worker.runOnce()
+    expect(calls.incrementUsage).toHaveBeenCalledWith(source.userId, 1, expect.anything())
   })
 })

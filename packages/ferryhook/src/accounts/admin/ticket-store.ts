@@ -1,6 +1,7 @@
 /** Tickets: each allows its holder to do something once, such as to sign up. */
 import { createHash } from 'node:crypto'
 import type { TransactWriteItem } from '@strongroom/kit/db'
+import { conditionHeld } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { randomToken } from '@strongroom/kit/ids'
@@ -9,17 +10,18 @@ import { epochSeconds } from '@strongroom/platform/clock'
 import * as z from 'zod'
 import { absent } from '../../storage/conditions.ts'
 import { keyTemplate } from '../../storage/key-template.ts'
-import { id, isoTime, seconds } from '../../storage/schemas.ts'
+import { count, id, isoTime, seconds } from '../../storage/schemas.ts'
 import { isoNow, unlessExpired } from '../../storage/time.ts'
 import type { StoreDeps } from '../../stores.ts'
 import { eventsTable } from '../../tables.ts'
 import type { Audited, AuditWriter } from '../audit/store.ts'
+import { oauthProviders } from '../users/item.ts'
 
 export const ticketKey = keyTemplate({ PK: 'TICKET#{ticketHash}', SK: 'TICKET' })
 
 export const TicketItem = z.object({
   ...ticketKey.fields,
-  kind: z.enum(['invite', 'password_reset', 'email_verification']),
+  kind: z.enum(['invite', 'password_reset', 'email_verification', 'sign_in']),
   /** SHA-256 of the ticket, hexadecimal. The ticket itself is not stored. */
   ticketHash: z.string().regex(/^[0-9a-f]{64}$/),
   /** The user whose password may be set or whose address is verified. An invite has none. */
@@ -29,7 +31,11 @@ export const TicketItem = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  /** The operator, or `mail`. */
+  /** The provider of a sign-in that waits for the second factor; absent after a password. */
+  provider: z.enum(oauthProviders).optional(),
+  /** How often a second factor may be tried. */
+  attemptsLeft: count.optional(),
+  /** The operator, `mail` or `sign-in`. */
   createdBy: z.string().min(1).max(100),
   createdAt: isoTime,
   expiresAt: seconds,
@@ -51,7 +57,10 @@ export function createTicketStore({
 
   return {
     async create(
-      input: Pick<Ticket, 'kind' | 'userId' | 'replaces' | 'createdBy'> & {
+      input: Pick<
+        Ticket,
+        'kind' | 'userId' | 'replaces' | 'createdBy' | 'provider' | 'attemptsLeft'
+      > & {
         lifetimeSeconds: number
       },
       { by, extraParts = [] }: Audited & { extraParts?: TransactWriteItem[] } = {},
@@ -65,6 +74,8 @@ export function createTicketStore({
         ticketHash,
         ...(userId !== undefined && { userId }),
         ...(input.replaces !== undefined && { replaces: input.replaces }),
+        ...(input.provider !== undefined && { provider: input.provider }),
+        ...(input.attemptsLeft !== undefined && { attemptsLeft: input.attemptsLeft }),
         createdBy: input.createdBy,
         createdAt: isoNow(clock),
         expiresAt: epochSeconds(clock) + input.lifetimeSeconds,
@@ -81,6 +92,18 @@ export function createTicketStore({
       const found = await tickets.get(ticketKey.of({ ticketHash: hashTicket(text) }))
       const ticket = unlessExpired(clock, found)
       return ticket?.kind === kind ? ticket : null
+    },
+
+    /** Counts an attempt; false if none is left. */
+    countAttempt({ ticketHash }: Pick<Ticket, 'ticketHash'>): Promise<boolean> {
+      const left = tickets.attr('attemptsLeft')
+      return conditionHeld(
+        tickets.change(
+          ticketKey.of({ ticketHash }),
+          expr`SET ${left} = ${left} - ${1}`,
+          expr`${left} > ${0} AND ${tickets.attr('expiresAt')} > ${epochSeconds(clock)}`,
+        ),
+      )
     },
 
     /** Part of the transaction that the ticket allows: it succeeds once. */

@@ -60,7 +60,11 @@ export function createApiKeyStore({
       permissions: input.permissions,
       createdAt: isoNow(clock),
     }
-    const auditParts = audit.parts(by, { userId, target: keyId })
+    const changes = [
+      { name: 'name', after: input.name },
+      { name: 'permissions', after: input.permissions },
+    ]
+    const auditParts = audit.parts(by && { ...by, changes }, { userId, target: keyId })
     return { key, apiKey, parts: [keys.part.put(apiKey, absent), ...auditParts] }
   }
 

@@ -1,17 +1,17 @@
 /**
  * The audit log: who did what. The entry of a change is part of the transaction that makes the change.
- * Entries never contain secrets or changed values.
+ * Entries never contain secrets.
  */
 import type { TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
-import { createUlids } from '@strongroom/kit/ids'
+import { expr } from '@strongroom/kit/expression'
+import { createUlids, ulidTime } from '@strongroom/kit/ids'
 import { type Clock, epochSeconds } from '@strongroom/platform/clock'
-import { startsWith } from '../../storage/conditions.ts'
-import { type PageOpts, readPage } from '../../storage/paging.ts'
+import { type PageOpts, readPage, type Search } from '../../storage/paging.ts'
 import { isoNow } from '../../storage/time.ts'
 import type { PaginatedResult, StoreDeps } from '../../stores.ts'
 import { eventsTable } from '../../tables.ts'
-import { type AuditAction, type AuditEntry, AuditItem, auditKey } from './item.ts'
+import { type AuditAction, type AuditChange, type AuditEntry, AuditItem, auditKey } from './item.ts'
 
 const RETENTION_SECONDS = 365 * 86_400
 
@@ -21,6 +21,7 @@ interface AuditInput {
   actor: string
   action: AuditAction
   target?: string | undefined
+  changes?: readonly AuditChange[] | undefined
 }
 
 /** The target is only needed where the changed item does not determine it. */
@@ -29,6 +30,53 @@ export type AuditInfo = Omit<AuditInput, 'userId'>
 /** Options of a write that is recorded in the audit log if `by` is set. */
 export interface Audited {
   by?: AuditInfo | undefined
+}
+
+export interface AuditFilter {
+  actor?: string | undefined
+  /** An action, or the beginning of actions and an asterisk: `source.*`. */
+  action?: string | undefined
+  target?: string | undefined
+  /** In milliseconds: from the first, before the second. */
+  from?: number | undefined
+  to?: number | undefined
+}
+
+/** Entries that are read for one page of a filtered listing; its cursor continues. */
+const MAX_READ_ENTRIES = 1_000
+
+/** A cursor is valid for the same filter only. */
+function toSearch({
+  actor,
+  action,
+  target,
+  from,
+  to,
+}: AuditFilter): Search<AuditEntry> | undefined {
+  const filter = [actor, action, target, from, to]
+  if (filter.every((each) => each === undefined)) return undefined
+  let read = 0
+  return {
+    id: JSON.stringify(filter),
+    matches(entry) {
+      read += 1
+      return (
+        (actor === undefined || entry.actor === actor) &&
+        (action === undefined || isAction(entry.action, action)) &&
+        (target === undefined || isTarget(entry.target, target))
+      )
+    },
+    isSpent: () => read >= MAX_READ_ENTRIES,
+  }
+}
+
+function isAction(action: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? action.startsWith(pattern.slice(0, -1)) : action === pattern
+}
+
+/** Deliveries are `eventId/connectionId`, and are found by either. */
+function isTarget(target: string | undefined, wanted: string): boolean {
+  return target !== undefined && (target === wanted || target.split('/').includes(wanted))
 }
 
 const ulids = new WeakMap<Clock, ReturnType<typeof createUlids>>()
@@ -49,7 +97,7 @@ export function createAuditStore({ db, clock, cursors }: StoreDeps) {
   const entries = entity(db, eventsTable, AuditItem)
   const newUlid = sharedUlids(clock)
 
-  function newEntry({ userId, actor, action, target }: AuditInput): AuditEntry {
+  function newEntry({ userId, actor, action, target, changes = [] }: AuditInput): AuditEntry {
     const entryId = newUlid(clock.now())
     return {
       ...auditKey.of({ userId, entryId }),
@@ -58,6 +106,7 @@ export function createAuditStore({ db, clock, cursors }: StoreDeps) {
       actor,
       action,
       ...(target !== undefined && { target }),
+      ...(changes.length > 0 && { changes: [...changes] }),
       at: isoNow(clock),
       expiresAt: epochSeconds(clock) + RETENTION_SECONDS,
     }
@@ -82,11 +131,23 @@ export function createAuditStore({ db, clock, cursors }: StoreDeps) {
       return by ? [entries.part.put(newEntry({ ...by, ...subject }))] : []
     },
 
-    /** Newest first. */
-    listByUser(userId: string, opts: PageOpts = {}): Promise<PaginatedResult<AuditEntry>> {
-      const key = startsWith(auditKey.of({ userId, entryId: '' }))
-      return readPage({ clock, cursors }, ['ferryhook.audit', userId], opts, (part) =>
-        entries.query({ key, newestFirst: true, ...part }),
+    /** Newest first. A filtered page may be short; there are more as long as it has a cursor. */
+    listByUser(
+      userId: string,
+      { from, to, ...opts }: PageOpts & AuditFilter = {},
+    ): Promise<PaginatedResult<AuditEntry>> {
+      const [PK, SK] = [entries.attr('PK'), entries.attr('SK')]
+      // Ids begin with their time, and those of one millisecond sort between its own and the next.
+      const { PK: partition, SK: first } = auditKey.of({ userId, entryId: ulidTime(from ?? 0) })
+      const { SK: last } = auditKey.of({ userId, entryId: to === undefined ? '~' : ulidTime(to) })
+      const key = expr`${PK} = ${partition} AND ${SK} BETWEEN ${first} AND ${last}`
+      const search = toSearch({ from, to, ...opts })
+      const scope = ['ferryhook.audit', userId] as const
+      return readPage(
+        { clock, cursors },
+        search ? [...scope, search.id] : scope,
+        { ...opts, search },
+        (part) => entries.query({ key, newestFirst: true, ...part }),
       )
     },
   }

@@ -10,7 +10,7 @@ import { FORBIDDEN_NAME_CHARACTERS } from '../../storage/schemas.ts'
 import type { Stores } from '../../stores.ts'
 import { type Principal, toAccountError } from '../authentication.ts'
 import { createSessionUser } from '../sessions/service.ts'
-import type { OAuthProvider, User } from '../users/item.ts'
+import { type OAuthProvider, oauthProviders, type User } from '../users/item.ts'
 import type { SignUp } from '../users/signup.ts'
 import type { AuthorizationRequest, Identity, IdentityProvider } from './provider.ts'
 import { createSignInStates, type SignInState } from './state.ts'
@@ -19,6 +19,20 @@ export type IdentityProviders = Partial<Record<OAuthProvider, IdentityProvider>>
 
 /** Long enough to type a password and a second factor. */
 export const SIGN_IN_SECONDS = 600
+
+interface StartOptions {
+  invite?: string | undefined
+  /** The signed-in user that the identity is linked to. */
+  linkTo?: Principal
+  /** The path of the page to open afterwards. */
+  next?: string | undefined
+}
+
+interface FinishedSignIn {
+  user: User
+  isLinked: boolean
+  next: string | undefined
+}
 
 export type SignInService = ReturnType<typeof createSignInService>
 
@@ -84,11 +98,14 @@ export function createSignInService(deps: {
   }
 
   return {
+    /** The providers that this server has credentials for. */
+    configured: oauthProviders.filter((name) => deps.providers[name] !== undefined),
+
     /** Returns the URL to redirect the browser to, and the state that it must bring back. */
     async start(
       name: OAuthProvider,
       redirectUri: string,
-      { invite, linkTo }: { invite?: string | undefined; linkTo?: Principal } = {},
+      { invite, linkTo, next }: StartOptions = {},
     ): Promise<{ url: string; state: string }> {
       const provider = requireProvider(name)
       const request: AuthorizationRequest = {
@@ -105,6 +122,7 @@ export function createSignInService(deps: {
         ...request,
         provider: name,
         ...(invite !== undefined && { invite }),
+        ...(next !== undefined && { next }),
         ...(linkTo?.sessionId !== undefined && {
           linkTo: { userId: linkTo.user.userId, sessionId: linkTo.sessionId },
         }),
@@ -117,7 +135,7 @@ export function createSignInService(deps: {
       name: OAuthProvider,
       response: URLSearchParams,
       sealedState: string | undefined,
-    ): Promise<{ user: User; isLinked: boolean }> {
+    ): Promise<FinishedSignIn> {
       const provider = requireProvider(name)
       const state = sealedState === undefined ? undefined : await states.open(sealedState)
       // Without it, another browser started this sign-in.
@@ -128,9 +146,9 @@ export function createSignInService(deps: {
         throw ferryhookError(code, { cause: result.cause })
       }
       const { identity } = result
-      const { linkTo } = state
-      if (linkTo) return { user: await link(identity, name, linkTo), isLinked: true }
-      return { user: await findOrCreateUser(identity, state), isLinked: false }
+      const { linkTo, next } = state
+      if (linkTo) return { user: await link(identity, name, linkTo), isLinked: true, next }
+      return { user: await findOrCreateUser(identity, state), isLinked: false, next }
     },
 
     async unlink(provider: OAuthProvider, { user, actor }: Principal): Promise<User> {

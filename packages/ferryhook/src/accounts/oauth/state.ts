@@ -12,6 +12,8 @@ const SignInState = z.object({
   codeVerifier: z.string(),
   redirectUri: z.string(),
   invite: z.string().optional(),
+  /** The path of the page to open afterwards. */
+  next: z.string().optional(),
   /** The session whose user links the identity to their account; absent for a sign-in. */
   linkTo: z.object({ userId: z.string(), sessionId: z.string() }).optional(),
 })

@@ -5,6 +5,9 @@ import { id, isoTime, milliseconds, seconds } from '../../storage/schemas.ts'
 
 const tokenHash = z.string().regex(/^[0-9a-f]{64}$/)
 
+/** In characters. Browsers send about 120; programs may send anything. */
+export const MAX_USER_AGENT_LENGTH = 200
+
 export const refreshTokenKey = keyTemplate({ PK: 'USER#{userId}', SK: 'RTK#{familyId}' })
 
 export const RefreshTokenItem = z.object({
@@ -21,8 +24,14 @@ export const RefreshTokenItem = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
+  /** Where the session was last used from. Sessions from before these were stored lack them. */
+  address: z.string().min(1).max(45).optional(),
+  userAgent: z.string().min(1).max(MAX_USER_AGENT_LENGTH).optional(),
   rotatedAt: milliseconds,
   createdAt: isoTime,
   expiresAt: seconds,
 })
 export type StoredSession = z.infer<typeof RefreshTokenItem>
+
+/** Where a request comes from, as far as it is known. */
+export type ClientInfo = Pick<StoredSession, 'address' | 'userAgent'>

@@ -155,10 +155,12 @@ function revocationOf(user: User, now: number): CredentialRevocation {
   const { emailVerifiedAt: verifiedAt, credentialsValidFrom: validFrom = '' } = user
   const emailVerifiedAt = verifiedAt ?? new Date(now).toISOString()
   // One millisecond later, so that a key of this very millisecond does not count either.
-  const since = verifiedAt ?? new Date(now + 1).toISOString()
+  const justNow = new Date(now + 1).toISOString()
+  const since = verifiedAt ?? justNow
   return {
     emailVerifiedAt,
     credentialsValidFrom: since > validFrom ? since : validFrom,
+    credentialsUnconfirmedSince: justNow,
     identities: linkedIdentities(user).filter(
       (provider) => (user[`${provider}LinkedAt`] ?? user.createdAt) < since,
     ),

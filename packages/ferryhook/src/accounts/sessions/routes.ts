@@ -4,42 +4,20 @@ import { clientNetworks } from '@strongroom/kit/http/client-address'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
 import { withMiddleware } from '@strongroom/kit/http/permissions'
-import type { Clock } from '@strongroom/platform/clock'
-import type { Context } from 'hono'
 import { ferryhookError } from '../../errors.ts'
 import type { Permissions } from '../../http/permissions.ts'
 import type { EnforceRateLimit } from '../../http/rate-limits.ts'
 import { Email, CurrentPassword, Name, NewPassword } from '../../http/schemas.ts'
 import { ApiKeyView, toApiKeyView } from '../api-keys/routes.ts'
-import { baseUrlOf, refreshCookie, requireOwnOrigin, verifyPage } from '../browser.ts'
+import { clientOf, refreshCookie, requireOwnOrigin, verifyPage } from '../browser.ts'
 import type { EmailVerification } from '../users/email-verification.ts'
+import { secondFactorRequired } from '../second-factor/sign-in-routes.ts'
+import type { SecondFactorService } from '../second-factor/service.ts'
 import { oauthProviders } from '../users/item.ts'
-import type { NoticeStore } from '../users/notice-store.ts'
 import type { SignUp } from '../users/signup.ts'
-import { toUserView, UserView } from '../users/view.ts'
 import type { PasswordService, ResetCredentials } from './passwords.ts'
-import type { SessionService, SessionTokens } from './service.ts'
-
-const SessionView = z
-  .object({
-    accessToken: z.string(),
-    tokenType: z.literal('Bearer'),
-    expiresIn: z.int().openapi({ description: 'Seconds' }),
-    user: UserView,
-    notices: z
-      .array(
-        z.object({
-          kind: z.literal('password_reset_offered'),
-          operator: z.string(),
-          at: z.string(),
-        }),
-      )
-      .openapi({
-        description:
-          'What the user should know: an operator created a password reset link in the last 30 days',
-      }),
-  })
-  .openapi('FerryhookSession')
+import type { SessionService } from './service.ts'
+import { type SessionResponse, SessionView } from './view.ts'
 
 const SignUpInput = z
   .strictObject({
@@ -81,15 +59,15 @@ export function sessionRoutes(deps: {
   passwords: PasswordService
   sessions: SessionService
   signUp: SignUp
-  stores: { notices: NoticeStore }
+  respond: SessionResponse
+  secondFactors: Pick<SecondFactorService, 'require'>
   emailVerification: Pick<EmailVerification, 'start'>
   enforceRateLimit: EnforceRateLimit
   publicUrl: string
-  clock: Clock
 }): OpenAPIHono<AppEnv> {
   const { permit, passwords, sessions, signUp, emailVerification } = deps
-  const { enforceRateLimit, publicUrl, clock } = deps
-  const { notices } = deps.stores
+  const { respond, secondFactors, enforceRateLimit, publicUrl } = deps
+
   const sameOrigin = withMiddleware(permit.public, requireOwnOrigin(publicUrl))
 
   const signup = createRoute({
@@ -116,11 +94,18 @@ export function sessionRoutes(deps: {
     method: 'post',
     path: '/v1/auth/login',
     summary: 'Sign in',
-    description: 'Sets the refresh token as a cookie that scripts cannot read.',
+    description:
+      'Sets the refresh token as a cookie that scripts cannot read. A user who has a second factor gets `second_factor_required` with the possible `methods` in data, and a cookie for the second step.',
     request: { body: jsonBody(SignInInput) },
     responses: {
       200: jsonResponse(SessionView, 'Signed in'),
-      ...errorResponses(ferryhookError, 'wrong_credentials', 'session_ended', 'foreign_origin'),
+      ...errorResponses(
+        ferryhookError,
+        'wrong_credentials',
+        'second_factor_required',
+        'session_ended',
+        'foreign_origin',
+      ),
     },
   })
 
@@ -154,7 +139,7 @@ export function sessionRoutes(deps: {
     path: '/v1/auth/password-reset',
     summary: 'Set a new password with a reset link',
     description:
-      'Also verifies the address. API keys and identities that were created before the address was verified are revoked. Check the remaining ones and delete those you do not recognize.',
+      'Also verifies the address. API keys and identities that were created before the address was verified are revoked. The remaining ones work on: confirm or revoke them with `/v1/account/unconfirmed-credentials/confirm`. Until then, each sign-in has a notice.',
     request: { body: jsonBody(PasswordReset) },
     responses: {
       200: jsonResponse(
@@ -164,24 +149,6 @@ export function sessionRoutes(deps: {
       ...errorResponses(ferryhookError, 'invalid_reset', 'foreign_origin'),
     },
   })
-
-  async function respond(
-    c: Context<AppEnv>,
-    session: SessionTokens,
-  ): Promise<z.infer<typeof SessionView>> {
-    const { accessToken, expiresIn, refreshToken, user } = session
-    if (refreshToken !== undefined) refreshCookie.set(c, refreshToken)
-    const notice = await notices.find(user.userId)
-    return {
-      accessToken,
-      tokenType: 'Bearer',
-      expiresIn,
-      user: toUserView(user, clock.now()),
-      notices: notice
-        ? [{ kind: 'password_reset_offered', operator: notice.operator, at: notice.at }]
-        : [],
-    }
-  }
 
   return new OpenAPIHono<AppEnv>()
     .openapi(signup, async (c) => {
@@ -193,17 +160,21 @@ export function sessionRoutes(deps: {
         passwordHash: await passwords.hash(password, 'body.password', { networks }),
       })
       const user = await signUp(newUser, invite)
-      const base = baseUrlOf(c, publicUrl)
-      emailVerification.start(user, (ticket) => verifyPage(base, ticket))
-      return c.json(await respond(c, await sessions.begin(user)), 201)
+      emailVerification.start(user, (ticket) => verifyPage(publicUrl, ticket))
+      return c.json(await respond(c, await sessions.begin(user, { client: clientOf(c) })), 201)
     })
     .openapi(login, async (c) => {
       const user = await passwords.check({ ...c.req.valid('json'), networks: clientNetworks(c) })
-      const session = await sessions.begin(user, { by: { action: 'account.signed_in' } })
+      const pending = await secondFactors.require(user)
+      if (pending) throw secondFactorRequired(c, pending)
+      const session = await sessions.begin(user, {
+        by: { action: 'account.signed_in' },
+        client: clientOf(c),
+      })
       return c.json(await respond(c, session), 200)
     })
     .openapi(refresh, async (c) => {
-      const refreshed = await sessions.refresh(refreshCookie.get(c) ?? '')
+      const refreshed = await sessions.refresh(refreshCookie.get(c) ?? '', clientOf(c))
       if (refreshed !== 'ended') return c.json(await respond(c, refreshed), 200)
       refreshCookie.clear(c)
       throw ferryhookError('session_ended')

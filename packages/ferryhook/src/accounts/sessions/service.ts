@@ -3,13 +3,16 @@
  * while the session exists, which every request checks.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import type { TransactWriteItem } from '@strongroom/kit/db'
 import { randomToken } from '@strongroom/kit/ids'
 import { timingSafeEquals } from '@strongroom/kit/timing-safe-equals'
-import { translate } from '../../errors.ts'
+import { ferryhookError, translate } from '../../errors.ts'
 import type { Stores } from '../../stores.ts'
 import type { AuditInfo } from '../audit/store.ts'
+import type { Principal } from '../authentication.ts'
 import type { User } from '../users/item.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import type { ClientInfo, StoredSession } from './item.ts'
 import { matchesPassword } from './store.ts'
 
 export interface SessionTokens {
@@ -32,25 +35,52 @@ export function createSessionService(deps: {
   const { tokens, stores } = deps
   const sessionUser = createSessionUser(stores)
 
+  function newSession({ userId }: User, client: ClientInfo | undefined) {
+    const familyKey = randomToken(32)
+    const secret = newTokenSecret(familyKey)
+    return {
+      secret,
+      input: { userId, familyKey, tokenHash: hash(secret), ...(client && { client }) },
+    }
+  }
+
+  async function tokensOf(
+    user: User,
+    { familyId }: StoredSession,
+    secret: string,
+  ): Promise<SessionTokens> {
+    const { userId } = user
+    const access = await tokens.issue({ userId, sessionId: familyId })
+    return { user, ...access, refreshToken: `${userId}.${familyId}.${secret}` }
+  }
+
   return {
-    /** Throws `session_ended` if the password was changed after it was checked. */
-    async begin(
+    /** The session, as a part of the transaction that decides whether it begins, and its tokens. */
+    async prepare(
       user: User,
-      { by }: { by?: Omit<AuditInfo, 'actor'> } = {},
-    ): Promise<SessionTokens> {
-      const { userId } = user
-      const actor = `user:${userId}`
-      const familyKey = randomToken(32)
-      const secret = newTokenSecret(familyKey)
-      const session = { userId, familyKey, tokenHash: hash(secret) }
-      const { familyId } = await stores.sessions
-        .create(session, { expected: user, ...(by && { by: { ...by, actor } }) })
-        .catch(translate({ password_changed: 'session_ended' }))
-      const access = await tokens.issue({ userId, sessionId: familyId })
-      return { user, ...access, refreshToken: `${userId}.${familyId}.${secret}` }
+      client?: ClientInfo,
+    ): Promise<{ part: TransactWriteItem; tokens: SessionTokens }> {
+      const { input, secret } = newSession(user, client)
+      const { session, part } = stores.sessions.createPart(input, user)
+      return { part, tokens: await tokensOf(user, session, secret) }
     },
 
-    async refresh(refreshToken: string): Promise<RefreshResult> {
+    /** Throws `session_ended` if the password was changed, or a second factor added, after it was checked. */
+    async begin(
+      user: User,
+      { by, client }: { by?: Omit<AuditInfo, 'actor'>; client?: ClientInfo } = {},
+    ): Promise<SessionTokens> {
+      const actor = `user:${user.userId}`
+      const { input, secret } = newSession(user, client)
+      const session = await stores.sessions
+        .create(input, { expected: user, ...(by && { by: { ...by, actor } }) })
+        .catch(
+          translate({ password_changed: 'session_ended', second_factor_added: 'session_ended' }),
+        )
+      return tokensOf(user, session, secret)
+    },
+
+    async refresh(refreshToken: string, client?: ClientInfo): Promise<RefreshResult> {
       const parsed = parseToken(refreshToken)
       if (!parsed) return 'ended'
       const { userId, familyId, secret } = parsed
@@ -63,6 +93,7 @@ export function createSessionService(deps: {
         familyId,
         presentedHash: hash(secret),
         nextHash: hash(next),
+        ...(client && { client }),
       })
       const isActive = rotation === 'rotated' || rotation === 'grace'
       const user = isActive ? await sessionUser(userId, familyId) : undefined
@@ -85,6 +116,34 @@ export function createSessionService(deps: {
       if (!isValid) return
       const by = { actor: `user:${userId}`, action: 'account.signed_out' } as const
       await stores.sessions.revoke(userId, familyId, { by })
+    },
+
+    /** The sessions of a user, last used first. */
+    async list({ userId, passwordHash }: User): Promise<StoredSession[]> {
+      const sessions = await stores.sessions.listByUser(userId)
+      return sessions
+        .filter((session) => matchesPassword(session, { passwordHash }))
+        .toSorted((a, b) => b.rotatedAt - a.rotatedAt)
+    },
+
+    /** Ends a session of the user; throws `session_not_found` if there is none with this id. */
+    async endOne({ user, actor }: Principal, familyId: string): Promise<void> {
+      const by = { actor, action: 'account.session_ended', target: familyId } as const
+      const isOwn = await stores.sessions.revoke(user.userId, familyId, { by })
+      if (!isOwn) throw ferryhookError('session_not_found')
+    },
+
+    /** Ends all sessions of the user except the one that asks. Returns how many. */
+    async endOthers({ user, actor, sessionId }: Principal): Promise<number> {
+      const others = (await stores.sessions.listByUser(user.userId)).filter(
+        ({ familyId }) => familyId !== sessionId,
+      )
+      let ended = 0
+      for (const { familyId } of others) {
+        const by = { actor, action: 'account.session_ended', target: familyId } as const
+        if (await stores.sessions.revoke(user.userId, familyId, { by })) ended += 1
+      }
+      return ended
     },
 
     async endAll(userId: string, { except }: { except?: string | undefined } = {}): Promise<void> {

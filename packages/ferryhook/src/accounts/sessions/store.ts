@@ -12,13 +12,14 @@ import { transact } from '@strongroom/kit/transact'
 import { epochSeconds } from '@strongroom/platform/clock'
 import { absent, equalsOrAbsent, exists, startsWith } from '../../storage/conditions.ts'
 import { isoNow, isUnexpired, unlessExpired } from '../../storage/time.ts'
-import { validateChanges } from '../../storage/update-expression.ts'
+import { updateExpression } from '../../storage/update-expression.ts'
 import { WriteRejected } from '../../storage/write-rejected.ts'
 import type { StoreDeps } from '../../stores.ts'
 import { eventsTable, mainTable } from '../../tables.ts'
 import type { Audited, AuditWriter } from '../audit/store.ts'
+import { SecondFactorItem, secondFactorKey } from '../second-factor/item.ts'
 import { type User, UserItem, userKey } from '../users/item.ts'
-import { RefreshTokenItem, refreshTokenKey, type StoredSession } from './item.ts'
+import { type ClientInfo, RefreshTokenItem, refreshTokenKey, type StoredSession } from './item.ts'
 
 const LIFETIME_SECONDS = 30 * 86_400
 /** Two tabs may send the same token concurrently, which is not a theft. */
@@ -26,6 +27,13 @@ const GRACE_MS = 10_000
 
 /** `grace`: another tab replaced it just now. `reused`: the session was ended, and that is audited. */
 export type RotationResult = 'rotated' | 'grace' | 'reused' | 'unknown'
+
+interface NewSession {
+  userId: string
+  familyKey: string
+  tokenHash: string
+  client?: ClientInfo
+}
 
 type Password = Pick<User, 'passwordHash'>
 
@@ -51,7 +59,10 @@ export function createSessionStore({
 }: Pick<StoreDeps, 'db' | 'clock'> & { audit: AuditWriter }) {
   const users = entity(db, mainTable, UserItem)
   const sessions = entity(db, eventsTable, RefreshTokenItem)
+  const factors = entity(db, mainTable, SecondFactorItem)
   const tokenHash = sessions.attr('tokenHash')
+  const passkeys = factors.attr('passkeys')
+  const isUnenrolled = expr`attribute_not_exists(${factors.attr('totp')}) AND (attribute_not_exists(${passkeys}) OR ${passkeys} = ${[]})`
 
   async function listByUser(userId: string): Promise<StoredSession[]> {
     const key = startsWith(refreshTokenKey.of({ userId, familyId: '' }))
@@ -69,35 +80,59 @@ export function createSessionStore({
     )
   }
 
+  function newSession(input: NewSession, expected?: Password): StoredSession {
+    const { userId } = input
+    const familyId = newId('rtk')
+    return {
+      ...refreshTokenKey.of({ userId, familyId }),
+      userId,
+      familyId,
+      familyKey: input.familyKey,
+      tokenHash: input.tokenHash,
+      ...(expected && { passwordMark: passwordMark(expected) }),
+      ...input.client,
+      rotatedAt: clock.now(),
+      createdAt: isoNow(clock),
+      expiresAt: epochSeconds(clock) + LIFETIME_SECONDS,
+    }
+  }
+
   return {
-    /** Rejected with `password_changed` if the user no longer has the expected password. */
+    /** For a transaction that checks that the user has the expected password. */
+    createPart(
+      input: NewSession,
+      expected: Password,
+    ): { session: StoredSession; part: TransactWriteItem } {
+      const session = newSession(input, expected)
+      return { session, part: sessions.part.put(session, absent) }
+    },
+
+    /**
+     * Rejected with `password_changed` if the user no longer has the expected password, and with
+     * `second_factor_added` if it now signs in with a second factor.
+     */
     async create(
-      input: { userId: string; familyKey: string; tokenHash: string },
+      input: NewSession,
       { expected, by }: Audited & { expected?: User } = {},
     ): Promise<StoredSession> {
-      const familyId = newId('rtk')
-      const session: StoredSession = {
-        ...refreshTokenKey.of({ userId: input.userId, familyId }),
-        userId: input.userId,
-        familyId,
-        familyKey: input.familyKey,
-        tokenHash: input.tokenHash,
-        ...(expected && { passwordMark: passwordMark(expected) }),
-        rotatedAt: clock.now(),
-        createdAt: isoNow(clock),
-        expiresAt: epochSeconds(clock) + LIFETIME_SECONDS,
-      }
+      const session = newSession(input, expected)
       const parts = [sessions.part.put(session, absent)]
       if (expected) {
         const samePassword = equalsOrAbsent(users.attr('passwordHash'), expected.passwordHash)
         const condition = all(exists, samePassword) ?? exists
-        parts.push(users.part.check(userKey.of(expected), condition))
+        parts.push(
+          users.part.check(userKey.of(expected), condition),
+          factors.part.check(secondFactorKey.of(expected), isUnenrolled),
+        )
       }
       await transact(db, [...parts, ...audit.parts(by, { userId: input.userId })]).catch(
         (error: unknown) => {
-          const isChanged =
-            expected && error instanceof TransactionFailed && error.conditionFailed(1)
-          throw isChanged ? new WriteRejected('password_changed', { cause: error }) : error
+          if (!expected || !(error instanceof TransactionFailed)) throw error
+          if (error.conditionFailed(1))
+            throw new WriteRejected('password_changed', { cause: error })
+          if (error.conditionFailed(2))
+            throw new WriteRejected('second_factor_added', { cause: error })
+          throw error
         },
       )
       return session
@@ -112,17 +147,23 @@ export function createSessionStore({
       familyId: string
       presentedHash: string
       nextHash: string
+      client?: ClientInfo
     }): Promise<RotationResult> {
-      const { userId, familyId, presentedHash, nextHash } = input
-      const [previous, rotatedAt] = [sessions.attr('previousHash'), sessions.attr('rotatedAt')]
+      const { userId, familyId, presentedHash, nextHash, client } = input
       const expiresAt = sessions.attr('expiresAt')
       const now = epochSeconds(clock)
       const key = refreshTokenKey.of({ userId, familyId })
-      validateChanges(eventsTable, RefreshTokenItem, key, { tokenHash: nextHash })
+      const change = updateExpression(eventsTable, RefreshTokenItem, key, {
+        tokenHash: nextHash,
+        previousHash: presentedHash,
+        rotatedAt: clock.now(),
+        expiresAt: now + LIFETIME_SECONDS,
+        ...(client && { address: client.address, userAgent: client.userAgent }),
+      })
       try {
         await sessions.update(
           key,
-          expr`SET ${tokenHash} = ${nextHash}, ${previous} = ${presentedHash}, ${rotatedAt} = ${clock.now()}, ${expiresAt} = ${now + LIFETIME_SECONDS}`,
+          change,
           expr`${tokenHash} = ${presentedHash} AND ${expiresAt} > ${now}`,
         )
         return 'rotated'

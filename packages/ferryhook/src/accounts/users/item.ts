@@ -38,6 +38,8 @@ export const UserItem = z.object({
   emailVerifiedAt: isoTime.optional(),
   /** API keys created before this time are revoked. */
   credentialsValidFrom: isoTime.optional(),
+  /** Set by a reset link: the user has yet to confirm API keys and identities from before this time. */
+  credentialsUnconfirmedSince: isoTime.optional(),
   usageThisMonth: count,
   /** The first day of the calendar month (UTC) that `usageThisMonth` counts. */
   usagePeriodStart: z.iso.date(),

@@ -4,8 +4,10 @@
  */
 import type { Db } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
+import type { Log } from '@strongroom/kit/log'
 import type { Clock } from '@strongroom/platform/clock'
 import type { AlertSettingsStore } from '../../alerts/store.ts'
+import type { LocalEvents } from '../../local-events.ts'
 import type { Shards } from '../../queue/shards.ts'
 import { type PurgeTask, PurgeTaskItem, purgeTaskKey } from '../../queue/tasks.ts'
 import type { SourceStore } from '../../sources/store.ts'
@@ -13,12 +15,15 @@ import { WriteRejected } from '../../storage/write-rejected.ts'
 import { eventsTable } from '../../tables.ts'
 import type { ApiKeyStore } from '../api-keys/store.ts'
 import type { Audited } from '../audit/store.ts'
+import type { SecondFactorStore } from '../second-factor/store.ts'
 import type { SessionStore } from '../sessions/store.ts'
 import type { User } from './item.ts'
 import type { UserStore } from './store.ts'
 
 /** The process that begins a purge also finishes it; workers wait this long before they take over. */
 const HEAD_START_MS = 60_000
+
+type AccountPurge = ReturnType<typeof createAccountPurge>
 
 export function createAccountPurge(deps: {
   db: Db
@@ -29,8 +34,9 @@ export function createAccountPurge(deps: {
   alertSettings: Pick<AlertSettingsStore, 'delete'>
   apiKeys: Pick<ApiKeyStore, 'listByUser' | 'delete'>
   sessions: Pick<SessionStore, 'listByUser' | 'revoke'>
+  secondFactors: Pick<SecondFactorStore, 'delete'>
 }) {
-  const { db, clock, users, sources, alertSettings, apiKeys, sessions } = deps
+  const { db, clock, users, sources, alertSettings, apiKeys, sessions, secondFactors } = deps
   const tasks = entity(db, eventsTable, PurgeTaskItem)
 
   async function purgeSources(userId: string): Promise<string[]> {
@@ -47,9 +53,11 @@ export function createAccountPurge(deps: {
   }
 
   return {
-    /** Rejected with `password_changed`, before anything is deleted, if the password differs. */
-    async begin(expected: User, { by }: Audited = {}): Promise<PurgeTask> {
-      const { userId } = expected
+    /** Rejected with `password_changed`, before anything is deleted, unless the user is as expected. */
+    async begin(
+      { userId }: Pick<User, 'userId'>,
+      { by, expected }: Audited & { expected?: User } = {},
+    ): Promise<PurgeTask> {
       const dueAt = clock.now() + HEAD_START_MS
       const key = purgeTaskKey.of({ shard: await deps.shards.shardFor(userId), dueAt, userId })
       const task: PurgeTask = { ...key, kind: 'purge', dueAt, userId }
@@ -60,6 +68,7 @@ export function createAccountPurge(deps: {
     /** Without a user nothing new is created, so one pass finds everything. Returns the source ids. */
     async finish({ PK, SK, userId }: PurgeTask): Promise<string[]> {
       await alertSettings.delete(userId)
+      await secondFactors.delete(userId)
       for (const { keyId } of await apiKeys.listByUser(userId)) {
         await apiKeys.delete(keyId, userId).catch(ignoreMissing)
       }
@@ -71,6 +80,26 @@ export function createAccountPurge(deps: {
       return purged
     },
   }
+}
+
+/** Finishes a purge that has begun, or leaves it to a worker: the user is deleted in any case. */
+export async function finishPurge(
+  deps: {
+    stores: { accountPurge: Pick<AccountPurge, 'finish'> }
+    localEvents: LocalEvents
+    log: Log
+  },
+  task: PurgeTask,
+): Promise<void> {
+  const { stores, localEvents, log } = deps
+  localEvents.userChanged(task.userId)
+  try {
+    const sourceIds = await stores.accountPurge.finish(task)
+    for (const sourceId of sourceIds) localEvents.sourceChanged(sourceId)
+  } catch (error) {
+    log.warn('account purge failed, a worker will resume it', { error })
+  }
+  localEvents.workDue()
 }
 
 /** A concurrent purge deleted it first. */

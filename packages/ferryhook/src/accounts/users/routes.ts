@@ -2,21 +2,23 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
 import type { Clock } from '@strongroom/platform/clock'
-import type { Context } from 'hono'
 import { AlertsView, toAlertsView } from '../../alerts/routes.ts'
-import { ConnectionView, toConnectionView } from '../../connections/view.ts'
+import { ConnectionView, toConnectionListJson } from '../../connections/view.ts'
 import { ferryhookError } from '../../errors.ts'
 import { Email, CurrentPassword, Name, NewPassword } from '../../http/schemas.ts'
 import type { Permissions } from '../../http/permissions.ts'
 import { planLimits, plans, retentionSeconds } from '../../plans.ts'
+import type { WorkScheduler } from '../../sandbox/work-scheduler.ts'
 import type { SealedSecrets } from '../../signing/sealed-secrets.ts'
 import { SourceView, toSourceView } from '../../sources/view.ts'
+import type { Figures } from '../../usage/figures.ts'
 import { ApiKeyView, toApiKeyView } from '../api-keys/routes.ts'
 import { AuditView, toAuditView } from '../audit/routes.ts'
-import { baseUrlOf, refreshCookie, verifyPage } from '../browser.ts'
+import { refreshCookie, verifyPage } from '../browser.ts'
 import type { PasswordService } from '../sessions/passwords.ts'
 import type { EmailVerification } from './email-verification.ts'
 import type { AccountService } from './service.ts'
+import type { User } from './item.ts'
 import { UserView, toUserView } from './view.ts'
 
 const PlanView = z
@@ -53,21 +55,23 @@ const VerificationTicket = z
   .openapi({ example: { ticket: 'from the link' } })
 
 const AccountDeletion = z
-  .strictObject({ currentPassword: CurrentPassword.optional() })
+  .strictObject({ currentPassword: CurrentPassword.optional(), email: Email.optional() })
   .openapi({ example: { currentPassword: 'correct horse battery' } })
 
 export function accountRoutes(deps: {
   permit: Permissions
   accounts: AccountService
+  figures: Pick<Figures, 'user' | 'sources'>
   passwords: Pick<PasswordService, 'change'>
   emailVerification: Pick<EmailVerification, 'start' | 'request' | 'confirm'>
   sealedSecrets: Pick<SealedSecrets, 'customHeaders'>
+  scheduler: WorkScheduler
   publicUrl: string
   clock: Clock
 }): OpenAPIHono<AppEnv> {
-  const { permit, accounts, passwords, sealedSecrets, emailVerification } = deps
-  const { publicUrl, clock } = deps
-  const verifyUrl = (c: Context) => (ticket: string) => verifyPage(baseUrlOf(c, publicUrl), ticket)
+  const { permit, accounts, passwords, emailVerification } = deps
+  const { figures, publicUrl, clock } = deps
+  const verifyUrl = (ticket: string) => verifyPage(publicUrl, ticket)
   const denied = errorResponses(ferryhookError, 'unauthorized', 'session_required')
 
   const get = createRoute({
@@ -159,17 +163,22 @@ export function accountRoutes(deps: {
   })
 
   const remove = createRoute({
-    ...permit.session,
+    ...permit.admin,
     method: 'post',
     path: '/v1/account/delete',
     summary: 'Delete the account',
     description:
-      'Permanently deletes the account with its API keys, sources and connections. Events expire as the plan says. Requires the current password, if the account has a password.',
+      'Permanently deletes the account with its API keys, sources and connections. Events expire as the plan says. Requires the current password, if the account has a password. An account that has neither a password nor an identity at a provider, such as one that an operator added, is deleted with an admin key and its own address as `email`.',
     request: { body: jsonBody(AccountDeletion) },
     responses: {
       204: { description: 'Deleted' },
       ...denied,
-      ...errorResponses(ferryhookError, 'session_required', 'wrong_password'),
+      ...errorResponses(
+        ferryhookError,
+        'session_required',
+        'permission_required',
+        'wrong_password',
+      ),
     },
   })
 
@@ -181,22 +190,24 @@ export function accountRoutes(deps: {
     responses: { 200: jsonResponse(pageOf(PlanView), 'All plans') },
   })
 
+  const view = async (user: User) => toUserView(await figures.user(user), clock.now())
+
   return new OpenAPIHono<AppEnv>()
-    .openapi(get, (c) => c.json(toUserView(c.get('principal').user, clock.now()), 200))
+    .openapi(get, async (c) => c.json(await view(c.get('principal').user), 200))
     .openapi(change, async (c) => {
       const principal = c.get('principal')
       const user = await accounts.change(principal, c.req.valid('json'))
-      if (user.email !== principal.user.email) emailVerification.start(user, verifyUrl(c))
-      return c.json(toUserView(user, clock.now()), 200)
+      if (user.email !== principal.user.email) emailVerification.start(user, verifyUrl)
+      return c.json(await view(user), 200)
     })
     .openapi(requestVerification, (c) => {
-      emailVerification.request(c.get('principal').user, verifyUrl(c))
+      emailVerification.request(c.get('principal').user, verifyUrl)
       return c.body(null, 202)
     })
     .openapi(verifyEmail, async (c) => {
       const { ticket } = c.req.valid('json')
       const user = await emailVerification.confirm(c.get('principal'), ticket)
-      return c.json(toUserView(user, clock.now()), 200)
+      return c.json(await view(user), 200)
     })
     .openapi(changePassword, async (c) => {
       await passwords.change(c.get('principal'), c.req.valid('json'))
@@ -204,23 +215,20 @@ export function accountRoutes(deps: {
     })
     .openapi(exportAll, async (c) => {
       const all = await accounts.export(c.get('principal'))
-      const connections = await Promise.all(
-        all.connections.map((connection) => toConnectionView(connection, sealedSecrets)),
-      )
-      return c.json(
-        {
-          user: toUserView(all.user, clock.now()),
-          sources: all.sources.map((source) => toSourceView(source, publicUrl)),
-          connections,
-          apiKeys: all.apiKeys.map(toApiKeyView),
-          alerts: toAlertsView(all.alerts),
-          audit: all.audit.map(toAuditView),
-        },
-        200,
-      )
+      const connections = await toConnectionListJson(all.connections, all.user.userId, deps)
+      const rest = JSON.stringify({
+        user: await view(all.user),
+        sources: (await figures.sources(all.sources)).map((each) => toSourceView(each, publicUrl)),
+        apiKeys: all.apiKeys.map(toApiKeyView),
+        alerts: toAlertsView(all.alerts),
+        audit: all.audit.map(toAuditView),
+      })
+      const text = `${rest.slice(0, -1)},"connections":${connections}}`
+      // `never`, because the type of the response is that of the object.
+      return c.body(text, 200, { 'content-type': 'application/json' }) as never
     })
     .openapi(remove, async (c) => {
-      await accounts.delete(c.get('principal'), c.req.valid('json').currentPassword)
+      await accounts.delete(c.get('principal'), c.req.valid('json'))
       refreshCookie.clear(c)
       return c.body(null, 204)
     })

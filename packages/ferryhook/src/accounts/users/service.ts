@@ -1,8 +1,9 @@
 /** Changes, exports and deletes the account of a user. */
+import { requestError } from '@strongroom/kit/http/errors'
 import type { Log } from '@strongroom/kit/log'
 import type { AlertSettings } from '../../alerts/item.ts'
 import type { Connection } from '../../connections/item.ts'
-import { translate } from '../../errors.ts'
+import { ferryhookError, translate } from '../../errors.ts'
 import type { LocalEvents } from '../../local-events.ts'
 import type { Source } from '../../sources/item.ts'
 import type { Stores } from '../../stores.ts'
@@ -10,7 +11,9 @@ import type { ApiKey } from '../api-keys/item.ts'
 import type { AuditEntry } from '../audit/item.ts'
 import { type Principal, toAccountError } from '../authentication.ts'
 import type { PasswordService } from '../sessions/passwords.ts'
-import type { User } from './item.ts'
+import { linkedIdentities } from './identity.ts'
+import { normalizeEmail, type User } from './item.ts'
+import { finishPurge } from './purge.ts'
 
 export interface AccountExport {
   user: User
@@ -25,6 +28,11 @@ export interface AccountChanges {
   name?: string | undefined
   email?: string | undefined
   currentPassword?: string | undefined
+}
+
+export interface AccountDeletion {
+  currentPassword?: string | undefined
+  email?: string | undefined
 }
 
 export type AccountService = ReturnType<typeof createAccountService>
@@ -82,19 +90,31 @@ export function createAccountService(deps: {
       return { user, sources, connections, apiKeys, alerts, audit }
     },
 
-    async delete({ user, actor }: Principal, password: string | undefined): Promise<void> {
-      await passwords.confirm(user, password)
-      const by = { actor, action: 'account.deleted' } as const
-      const task = await stores.accountPurge.begin(user, { by }).catch(toAccountError)
-      localEvents.userChanged(user.userId)
-      try {
-        const sourceIds = await stores.accountPurge.finish(task)
-        for (const sourceId of sourceIds) localEvents.sourceChanged(sourceId)
-      } catch (error) {
-        // The user is deleted and could not repeat the request.
-        log.warn('account purge failed, a worker will resume it', { error })
+    /**
+     * Requires the password. An account without one that has only API keys confirms with its address;
+     * one that has an identity at a provider must sign in, because a leaked key must not be enough.
+     */
+    async delete(
+      { user, actor, sessionId }: Principal,
+      { currentPassword, email }: AccountDeletion,
+    ): Promise<void> {
+      const isByKey = sessionId === undefined
+      if (user.passwordHash === undefined && isByKey) {
+        if (linkedIdentities(user).length > 0) throw ferryhookError('session_required')
+        requireOwnAddress(user, email)
       }
-      localEvents.workDue()
+      await passwords.confirm(user, currentPassword)
+      const by = { actor, action: 'account.deleted' } as const
+      const task = await stores.accountPurge
+        .begin(user, { by, expected: user })
+        .catch(toAccountError)
+      await finishPurge({ stores, localEvents, log }, task)
     },
   }
+}
+
+function requireOwnAddress(user: User, email: string | undefined): void {
+  if (email !== undefined && normalizeEmail(email) === user.email) return
+  const message = 'Must be the address of the account, which has no password to confirm with'
+  throw requestError('invalid', { details: [{ path: 'body.email', message }] })
 }

@@ -13,6 +13,7 @@ import { updateExpression } from '../../storage/update-expression.ts'
 import { WriteRejected } from '../../storage/write-rejected.ts'
 import type { StoreDeps } from '../../stores.ts'
 import { mainTable } from '../../tables.ts'
+import { describeChanges, asText } from '../audit/changes.ts'
 import type { Audited, AuditWriter } from '../audit/store.ts'
 import { rejectTaken, requireSignInMethod, uniqueKeysOf } from './identity.ts'
 import {
@@ -58,6 +59,7 @@ const Changeable = UserItem.omit({
   // Only `verifyEmail`, `resetPassword` and a new address or identity change these.
   emailVerifiedAt: true,
   credentialsValidFrom: true,
+  credentialsUnconfirmedSince: true,
   githubLinkedAt: true,
   googleLinkedAt: true,
 })
@@ -125,11 +127,14 @@ export function createUserStore({
           guards.part.delete(key, expr`${guards.attr('userId')} = ${userId}`),
         ),
         users.part.update(userKey.of({ userId }), change, hasIdentity(before)),
-        ...audit.parts(by, { userId }),
+        ...audit.parts(by && { ...by, changes: emailChange(before, changes) }, { userId }),
       ]).catch(rejectTaken(uniqueKeysOf(changes), userId))
       return (await getById(userId)) ?? before
     })
   }
+
+  const emailChange = (before: User, changes: UserChanges) =>
+    describeChanges<Pick<User, 'email'>>(before, changes, { email: asText })
 
   function has(user: SignInAttributes, name: keyof SignInAttributes): Expression {
     return equalsOrAbsent(users.attr(name), user[name])
@@ -361,6 +366,7 @@ export function createUserStore({
 export interface CredentialRevocation {
   emailVerifiedAt: string
   credentialsValidFrom: string
+  credentialsUnconfirmedSince: string
   identities: OAuthProvider[]
 }
 

@@ -1,8 +1,10 @@
 /** Counts the events of a user in the current month. */
-import { ConditionFailed } from '@strongroom/kit/db-errors'
+import type { TransactWriteItem } from '@strongroom/kit/db'
+import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
+import { transact } from '@strongroom/kit/transact'
 import { monthStart } from '../../storage/time.ts'
 import { validateChanges } from '../../storage/update-expression.ts'
 import { WriteRejected } from '../../storage/write-rejected.ts'
@@ -10,36 +12,43 @@ import type { StoreDeps } from '../../stores.ts'
 import { mainTable } from '../../tables.ts'
 import { UserItem, userKey } from './item.ts'
 
+export interface UsageOptions {
+  /** The month of the events; defaults to the current one. */
+  month?: string
+  /** Marks the events as counted, in the same transaction. */
+  mark?: TransactWriteItem
+}
+
 export function createUsageCounter({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>) {
   const users = entity(db, mainTable, UserItem)
   const [usage, period] = [users.attr('usageThisMonth'), users.attr('usagePeriodStart')]
 
-  /** Adds to the stored month. False if that is an earlier month. */
-  async function add(userId: string, month: string, count: number): Promise<boolean> {
-    try {
-      // A process whose clock is behind counts in the month that others have started.
-      await users.update(
-        userKey.of({ userId }),
-        expr`SET ${usage} = ${usage} + ${count}`,
-        expr`${period} >= ${month}`,
-      )
-      return true
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error
-      if (!error.item) throw new WriteRejected('not_found')
-      return false
-    }
-  }
-
-  /** The first event of a month resets the count. */
-  return async (userId: string, count = 1): Promise<void> => {
-    const month = monthStart(clock.now())
+  /**
+   * The first event of a month resets the count; events of an earlier month do not change it.
+   * Rejected with `already_counted` if the condition of the mark fails.
+   */
+  async function incrementUsage(
+    userId: string,
+    count = 1,
+    { month = monthStart(clock.now()), mark }: UsageOptions = {},
+  ): Promise<void> {
     const key = userKey.of({ userId })
     validateChanges(mainTable, UserItem, key, { usageThisMonth: count })
     await retryOnConflict(async () => {
-      if (await add(userId, month, count)) return
-      const reset = expr`SET ${usage} = ${count}, ${period} = ${month}`
-      await users.update(key, reset, expr`${period} < ${month}`)
+      const user = await users.get(key)
+      if (!user) throw new WriteRejected('not_found')
+      const started = user.usagePeriodStart
+      const change =
+        month > started
+          ? expr`SET ${usage} = ${count}, ${period} = ${month}`
+          : expr`SET ${usage} = ${usage} + ${month < started ? 0 : count}`
+      const increment = users.part.update(key, change, expr`${period} = ${started}`)
+      await transact(db, mark ? [increment, mark] : [increment]).catch((error: unknown) => {
+        const isCounted = error instanceof TransactionFailed && error.conditionFailed(1)
+        throw isCounted ? new WriteRejected('already_counted', { cause: error }) : error
+      })
     })
   }
+
+  return incrementUsage
 }

@@ -1,3 +1,5 @@
+import { createAuditLog } from '@strongroom/kit/audit-log'
+import { createOperators } from '@strongroom/kit/operators'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApi, PASSWORD, type Person } from '../../support/test-api.ts'
@@ -40,7 +42,7 @@ describe.each(serviceStores())('mail on $name', (store) => {
     expect(to).toEqual(['newcomer@example.com'])
     expect(text).toContain('From: Ferryhook <hooks@example.com>')
     const invite = ticketIn(text)
-    expect(text).toContain(`https://hooks.example/ferryhook/sign-up#invite=${invite}`)
+    expect(text).toContain(`https://hooks.example/console/sign-up#invite=${invite}`)
     const body = { email, name: 'New', password: PASSWORD, invite }
     expect((await ask('POST', '/auth/signup', { body })).status).toBe(201)
     // The mail that verifies the address.
@@ -55,6 +57,43 @@ describe.each(serviceStores())('mail on $name', (store) => {
       body: { email: 'nobody@example.com' },
     })
     expect([status, body.error.code]).toEqual([502, 'ferryhook.mail_failed'])
+  })
+
+  test('with an invite is in the audit log as started, and as done or failed', async () => {
+    const log = createAuditLog(api)
+    const invite = async () => {
+      const before = (await log.verify()).entries
+      await ask('POST', '/invites/mail', {
+        token: api.operator,
+        body: { email: 'somebody@example.com' },
+        peer: '192.0.2.7',
+      })
+      return (await log.list({ limit: (await log.verify()).entries - before })).items
+    }
+    const entry = { actor: 'operator:ops', action: 'ferryhook.invite.mailed', address: '192.0.2.7' }
+    const sent = mailbox.received.length
+    expect(await invite()).toMatchObject([
+      { ...entry, outcome: 'done' },
+      { ...entry, outcome: 'started' },
+    ])
+    await mailbox.until(sent + 1)
+    mailbox.refuse(1)
+    const failed = await invite()
+    expect(failed).toMatchObject([
+      { ...entry, outcome: 'failed' },
+      { ...entry, outcome: 'started' },
+    ])
+    expect(failed[0]?.operation).toBe(failed[1]?.operation)
+    const text = JSON.stringify(await log.list({ limit: 100 }))
+    expect(text).not.toContain('somebody@example.com')
+    expect(text).not.toContain(ticketIn(required(mailbox.received[sent]).text))
+    const viewer = await createOperators(api).add('mail-viewer', { role: 'viewer' })
+    const refused = await ask('POST', '/invites/mail', {
+      token: viewer,
+      body: { email: 'somebody@example.com' },
+    })
+    expect(refused.body.error.code).toBe('operator.forbidden')
+    expect((await log.list({ limit: 1 })).items[0]).toEqual(failed[0])
   })
 
   test('delivers a password reset link that works once', async () => {

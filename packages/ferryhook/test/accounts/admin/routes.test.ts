@@ -11,18 +11,109 @@ describe.each(serviceStores())('operators on $name', (store) => {
   test('invite users by a link whose ticket is in the fragment', async () => {
     const { status, body } = await asOperator('POST', '/invites')
     expect(status).toBe(201)
-    expect(body.url).toBe(`${ORIGIN}/ferryhook/sign-up#invite=${body.ticket}`)
+    expect(body.url).toBe(`${ORIGIN}/console/sign-up#invite=${body.ticket}`)
     expect(Date.parse(body.expiresAt)).toBe(api.clock.now() + 7 * 86_400_000)
     const { Items } = await api.db.scan({ TableName: 'ferryhook-events' })
     expect(JSON.stringify(Items) + api.logged.join('')).not.toContain(body.ticket)
     expect(api.logged.join('')).toContain('"operator":"ops"')
   })
 
+  test('add an account with an API key, which both audit logs name', async () => {
+    const body = { email: 'New.User@example.com' }
+    const added = await asOperator('POST', '/users', body)
+    expect([added.status, added.body]).toEqual([
+      201,
+      {
+        id: expect.stringMatching(/^usr_/),
+        email: 'new.user@example.com',
+        emailVerified: false,
+        name: 'New.User',
+        plan: 'team',
+        hasPassword: false,
+        identities: [],
+        usageThisMonth: 0,
+        usageIsLowerBound: false,
+        usagePeriodStart: '2100-01-01',
+        createdAt: expect.any(String),
+        updatedAt: expect.any(String),
+        stripeCustomerId: null,
+        stripeSubId: null,
+        key: expect.stringMatching(/^fh_live_/),
+      },
+    ])
+    const { id, key } = added.body
+    const own = await api.ask('GET', '/audit', { token: key })
+    expect(
+      own.body.items.map(({ actor, action }: Record<string, string>) => [actor, action]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['operator:ops', 'account.created'],
+        ['operator:ops', 'api_key.created'],
+      ]),
+    )
+    const [entry] = (await createAuditLog(api).list({ limit: 1 })).items
+    expect(entry).toMatchObject({
+      actor: 'operator:ops',
+      action: 'ferryhook.user.added',
+      target: id,
+      after: { plan: 'team' },
+    })
+    expect(JSON.stringify(entry)).not.toContain(key)
+    const again = await asOperator('POST', '/users', { ...body, name: 'Ada', plan: 'free' })
+    expect([again.status, again.body.error.code]).toEqual([409, 'ferryhook.email_taken'])
+    const hidden = { email: 'a\u0000b@example.com' }
+    const { body: wrong } = await asOperator('POST', '/users', hidden)
+    expect(wrong.error.details[0].path).toBe('body.name')
+  })
+
+  test('delete an account with everything in it, which both audit logs name', async () => {
+    const person = await api.person()
+    const sourceId = await api.source(person)
+    await api.connection(person, sourceId)
+    const key = await api.key(person, 'read')
+    expect((await asOperator('DELETE', `/users/${person.id}`)).status).toBe(204)
+    for (const token of [person.token, key]) {
+      expect((await api.ask('GET', '/account', { token })).status).toBe(401)
+    }
+    const { Items = [] } = await api.db.scan({ TableName: 'ferryhook-main' })
+    expect(Items.filter((item) => JSON.stringify(item).includes(person.id))).toEqual([])
+    const [entry] = (await createAuditLog(api).list({ limit: 1 })).items
+    expect(entry).toMatchObject({ action: 'ferryhook.user.removed', target: person.id })
+    const { items } = await api.stores.audit.listByUser(person.id)
+    expect(items[0]).toMatchObject({ actor: 'operator:ops', action: 'account.deleted' })
+    const again = await asOperator('DELETE', `/users/${person.id}`)
+    expect([again.status, again.body.error.code]).toEqual([404, 'ferryhook.user_not_found'])
+  })
+
+  test('leave exact entries of concurrent changes of a plan', async () => {
+    const { id } = await api.person()
+    const plans = ['free', 'starter', 'pro', 'team', 'free', 'starter', 'pro', 'team']
+    const responses = await Promise.all(
+      plans.map((plan) => asOperator('PUT', `/users/${id}/plan`, { plan })),
+    )
+    // DynamoDB rejects some of many transactions on one item; what is rejected leaves no entry.
+    const statuses = responses.map(({ status }) => status)
+    expect(statuses.filter((status) => status !== 503 && status !== 200)).toEqual([])
+    const changes = statuses.filter((status) => status === 200).length
+    expect(changes).toBeGreaterThan(1)
+    const log = createAuditLog(api)
+    const entries = (await log.list({ limit: 100, target: id })).items.toReversed()
+    expect(entries).toHaveLength(changes)
+    expect(entries[0]?.before).toEqual({ plan: 'team' })
+    expect(entries.slice(1).map(({ before }) => before)).toEqual(
+      entries.slice(0, -1).map(({ after }) => after),
+    )
+    expect((await log.verify()).findings).toEqual([])
+  })
+
   test('set plans and billing references, and the audit log names the operator', async () => {
     const { id, token } = await api.person()
     const set = (body: object) => asOperator('PUT', `/users/${id}/plan`, body)
     const answer = await set({ plan: 'free', stripeCustomerId: 'cus_1', stripeSubId: 'sub_1' })
-    expect(answer.body).toMatchObject({ id, plan: 'free' })
+    const stripe = { stripeCustomerId: 'cus_1', stripeSubId: 'sub_1' }
+    expect(answer.body).toMatchObject({ id, plan: 'free', ...stripe })
+    expect((await asOperator('GET', `/users/${id}`)).body).toMatchObject(stripe)
+    expect((await api.ask('GET', '/account', { token })).body).not.toHaveProperty('stripeSubId')
     expect(await api.stores.users.getById(id)).toMatchObject({
       stripeCustomerId: 'cus_1',
       stripeSubId: 'sub_1',
@@ -113,6 +204,7 @@ describe.each(serviceStores())('operators on $name', (store) => {
       asOperator('GET', '/users/usr_0000000000000000'),
       asOperator('PUT', '/users/usr_0000000000000000/plan', { plan: 'free' }),
       asOperator('POST', '/users/usr_0000000000000000/password-resets'),
+      asOperator('DELETE', '/users/usr_0000000000000000'),
     ]
     for (const { status, body } of await Promise.all(calls)) {
       expect(status).toBe(404)

@@ -1,9 +1,11 @@
+import { appCode } from '@strongroom/kit/testing/authenticator-app'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Answer, type Ask, openApi, ORIGIN, type Person } from '../../support/test-api.ts'
 import { type GithubUser, type LocalGithub, openGithub } from '../../support/local-github.ts'
 import { type LocalGoogle, openGoogle } from '../../support/local-google.ts'
 import { visit } from '../../support/local-provider.ts'
+import { secondStep } from '../../support/second-factors.ts'
 import { openMailbox } from '../../support/mailbox.ts'
 
 const SIGN_IN = '__Host-ferryhook-sign-in'
@@ -80,11 +82,11 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
 
   const failure = ({ status, headers }: Answer) => {
     expect(status).toBe(303)
-    return headers.get('location')?.replace(`${ORIGIN}/ferryhook/sign-in#error=`, '')
+    return headers.get('location')?.replace(`${ORIGIN}/console/sign-in#error=`, '')
   }
 
   async function whoIs(answer: Answer) {
-    expect(answer.headers.get('location')).toBe(`${ORIGIN}/ferryhook/`)
+    expect(answer.headers.get('location')).toBe(`${ORIGIN}/console/`)
     const refreshed = await ask('POST', '/auth/refresh', {
       cookies: { [SESSION]: answer.cookies[SESSION] ?? '' },
     })
@@ -242,7 +244,7 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
     const back = await visit(start.headers.get('location') ?? '')
     const arrive = () =>
       ask('GET', `/auth/github/callback${back.search}`, { cookies: start.cookies })
-    expect((await arrive()).headers.get('location')).toBe(`${ORIGIN}/ferryhook/`)
+    expect((await arrive()).headers.get('location')).toBe(`${ORIGIN}/console/`)
     expect(failure(await arrive())).toBe('ferryhook.sign_in_failed')
     const late = await ask('GET', '/auth/github')
     api.clock.advance({ minutes: 10 })
@@ -299,7 +301,7 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
       const person = await api.person()
       github.user = githubUser({ emails: [] })
       const linked = await link(person, 'github')
-      expect(linked.headers.get('location')).toBe(`${ORIGIN}/ferryhook/`)
+      expect(linked.headers.get('location')).toBe(`${ORIGIN}/console/account/identities`)
       expect(linked.cookies).not.toHaveProperty(SESSION)
       const { body: account } = await ask('GET', '/account', { token: person.token })
       expect(account).toMatchObject({ email: person.email, identities: ['github'] })
@@ -380,5 +382,106 @@ describe.each(serviceStores())('sign-in through providers on $name', (store) => 
       const login = { email: google.user.email, password: '' }
       expect((await ask('POST', '/auth/login', { body: login })).status).toBe(401)
     })
+  })
+
+  test('a sign-in leads to the page of the console that it was started for, and to no other', async () => {
+    github.user = githubUser()
+    const arriveFrom = async (next: string) => {
+      const answer = await signIn('github', {
+        query: `?${new URLSearchParams({ next }).toString()}`,
+      })
+      return answer.headers.get('location')?.replace(ORIGIN, '')
+    }
+    expect(await arriveFrom('/console/events?status=failed&q=a%20b')).toBe(
+      '/console/events?status=failed&q=a%20b',
+    )
+    const foreign = [
+      'https://evil.example/console/',
+      '//evil.example/console/',
+      '/\\evil.example/console/',
+      '/console/../sealed/',
+      '/console/..//evil.example',
+      '/sealed/',
+      'console/',
+      'javascript:alert(1)',
+      '',
+    ]
+    for (const next of foreign) expect(await arriveFrom(next), next).toBe('/console/')
+  })
+
+  test('a page starts a sign-in with an invite that is in no address', async () => {
+    const invited = await api.another({ ...settings, FERRYHOOK_SIGNUP: 'invite' })
+    const { body } = await api.ask('POST', '/invites', { token: api.operator })
+    github.user = githubUser()
+    const start = await invited('POST', '/auth/github', {
+      body: { invite: body.ticket, next: '/console/sources/new' },
+      headers: { origin: ORIGIN },
+    })
+    expect(start.status, start.text).toBe(200)
+    expect(start.body.url).not.toContain(body.ticket)
+    const arrived = await comeBack('github', start.body.url, start.cookies, invited)
+    expect(arrived.headers.get('location')).toBe(`${ORIGIN}/console/sources/new`)
+    expect(arrived.cookies).toHaveProperty(SESSION)
+    expect((await whoIs(await signIn('github'))).email).toBe(github.user.emails[1]?.email)
+    const elsewhere = await invited('POST', '/auth/github', {
+      body: {},
+      headers: { origin: 'https://evil.example' },
+    })
+    expect(elsewhere.body.error.code).toBe('ferryhook.foreign_origin')
+    const unconfigured = await api.ask('POST', '/auth/github', { body: {} })
+    expect(unconfigured.body.error.code).toBe('ferryhook.provider_not_configured')
+  })
+
+  test('a sign-in through a provider requires the second factor, and leads to its page', async () => {
+    github.user = githubUser()
+    const { body } = await ask('POST', '/auth/refresh', {
+      cookies: (await signIn('github')).cookies,
+      headers: { origin: ORIGIN },
+    })
+    const token = body.accessToken
+    const path = '/account/second-factor/totp'
+    // The account has no password, so the session is enough for the first factor.
+    const { secret } = (await ask('POST', path, { token, body: {} })).body
+    const code = () => appCode(secret, api.clock.now())
+    await ask('POST', `${path}/confirm`, { token, body: { code: code() } })
+    const removal = await ask('POST', `${path}/remove`, { token, body: {} })
+    expect(removal.body.error.code).toBe('ferryhook.confirmation_required')
+    const arrived = await signIn('github', { query: '?next=/console/events' })
+    expect(arrived.headers.get('location')).toBe(
+      `${ORIGIN}/console/sign-in?next=%2Fconsole%2Fevents#second-factor`,
+    )
+    expect(arrived.cookies).not.toHaveProperty(SESSION)
+    api.clock.advance({ seconds: 30 })
+    const second = await secondStep(api, arrived, { method: 'totp', code: code() })
+    expect(second.body.user.id).toBe(body.user.id)
+    const { items } = (await ask('GET', '/audit', { token: second.body.accessToken })).body
+    expect(items[0]).toMatchObject({ action: 'account.signed_in', target: 'github' })
+  })
+
+  test('anyone can see which ways to sign in and sign up there are', async () => {
+    const answer = await ask('GET', '/auth/options')
+    expect(answer.body).toEqual({ signup: 'open', providers: ['github', 'google'], mail: false })
+    const closed = await api.another({ FERRYHOOK_SIGNUP: 'closed' })
+    expect((await closed('GET', '/auth/options')).body).toEqual({
+      signup: 'closed',
+      providers: [],
+      mail: false,
+    })
+  })
+
+  test('an account lists the providers that are configured or linked, with the time of the link', async () => {
+    github.user = githubUser()
+    const { cookies } = await signIn('github')
+    const refreshed = await ask('POST', '/auth/refresh', { cookies, headers: { origin: ORIGIN } })
+    const { accessToken: token, user } = refreshed.body
+    const listed = await ask('GET', '/auth/identities', { token })
+    expect(listed.body.items).toEqual([
+      { provider: 'github', configured: true, linkedAt: user.createdAt },
+      { provider: 'google', configured: true, linkedAt: null },
+    ])
+    expect((await api.ask('GET', '/auth/identities', { token })).body.items).toEqual([
+      { provider: 'github', configured: false, linkedAt: user.createdAt },
+    ])
+    expect((await ask('GET', '/auth/identities')).status).toBe(401)
   })
 })

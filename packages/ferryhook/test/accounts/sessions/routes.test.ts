@@ -287,6 +287,12 @@ describe.each(serviceStores())('sessions on $name', (store) => {
     expect((await refresh(cookies)).status).toBe(200)
   })
 
+  test('a page that came through a tunnel, and so has another origin, can use its own cookie', async () => {
+    const { cookies } = await api.person()
+    const headers = { origin: 'http://localhost:8080', 'sec-fetch-site': 'same-origin' }
+    expect((await api.ask('POST', '/auth/refresh', { cookies, headers })).status).toBe(200)
+  })
+
   test('tokens are accepted as long as their server secret is', async () => {
     const secret = (version: number) => ({ version, key: new Uint8Array(32).fill(version) })
     let versions = [secret(1)]

@@ -1,11 +1,9 @@
 import { createTables } from '@strongroom/kit/tables'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { testClock } from '@strongroom/kit/testing/test-clock'
-import { defineConfig } from '@strongroom/kit/config'
 import { describe, expect, test } from 'vitest'
 import { addUser } from '../../../src/accounts/users/add-user.ts'
 import { hashApiKey } from '../../../src/accounts/api-keys/store.ts'
-import { ferryhookSettings } from '../../../src/settings.ts'
 import { tables } from '../../../src/tables.ts'
 import { storesOn, required } from '../../support/test-stores.ts'
 import { endingAfter } from '../../support/ending-after.ts'
@@ -16,16 +14,16 @@ describe.each(testStores())('a user that an operator adds, on $name', (store) =>
     await createTables(db, tables)
     const clock = testClock()
     const stores = storesOn(db, clock)
-    const config = defineConfig(ferryhookSettings).parse({})
-    const who = { email: 'ada@example.com', name: 'Ada' }
-    const add = () => addUser({ db, clock, config }, who)
+    const who = { email: 'ada@example.com', name: 'Ada', plan: 'pro' } as const
+    const add = () => addUser(stores, who, { actor: 'operator:ops' })
     for (let writes = 0; ; writes++) {
       const { answer, isEnded } = await endingAfter(db, writes, () => add().catch(() => undefined))
       const user = await stores.users.getByEmail(who.email)
       const keys = user ? await stores.apiKeys.listByUser(user.userId) : []
       expect(keys, `after ${writes} writes`).toHaveLength(user ? 1 : 0)
       if (isEnded) continue
-      const { userId, key } = required(answer)
+      const { user: added, key } = required(answer)
+      const { userId } = added
       expect(await stores.apiKeys.getByHash(hashApiKey(key))).toMatchObject({
         userId,
         permissions: 'admin',

@@ -25,7 +25,9 @@ describe.each(serviceStores())('the purge of an account on $name', (store) => {
 
   async function end(user: User): Promise<void> {
     const by = { actor: `user:${user.userId}`, action: 'account.deleted' } as const
-    await bench.stores.accountPurge.finish(await bench.stores.accountPurge.begin(user, { by }))
+    await bench.stores.accountPurge.finish(
+      await bench.stores.accountPurge.begin(user, { by, expected: user }),
+    )
   }
 
   async function kept({ userId }: User): Promise<number> {

@@ -125,7 +125,7 @@ describe.each(serviceStores())('accounts on $name', (store) => {
     test('is reset once with the link of an operator, which ends all sessions', async () => {
       const { id, email, token } = await api.person()
       const { ticket, url, expiresAt } = await resetLink(id)
-      expect(url).toBe(`${ORIGIN}/ferryhook/reset-password#ticket=${ticket}`)
+      expect(url).toBe(`${ORIGIN}/console/reset#ticket=${ticket}`)
       expect(Date.parse(expiresAt)).toBe(api.clock.now() + 86_400_000)
       const answers = await Promise.all([reset(ticket), reset(ticket), reset(ticket)])
       expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(['200', '403', '403'])
@@ -186,6 +186,7 @@ describe.each(serviceStores())('accounts on $name', (store) => {
         plan: 'team',
         hasPassword: true,
         identities: [],
+        usageIsLowerBound: false,
         usageThisMonth: 0,
         usagePeriodStart: expect.stringMatching(/^2100-\d\d-01$/),
         createdAt: expect.any(String),
@@ -197,6 +198,7 @@ describe.each(serviceStores())('accounts on $name', (store) => {
     test('shows the usage of this month only', async () => {
       const { id, token } = await api.person()
       await api.stores.users.incrementUsage(id, 7)
+      api.clock.advance({ seconds: 5 })
       expect((await api.ask('GET', '/account', { token })).body.usageThisMonth).toBe(7)
       api.clock.advance({ days: 31 })
       const key = await api.stores.apiKeys.create(id, { name: 'CI', permissions: 'read' })
@@ -256,9 +258,12 @@ describe.each(serviceStores())('accounts on $name', (store) => {
       const end = (body: object, as = token) =>
         api.ask('POST', '/account/delete', { token: as, body })
       expect(codeOf(await end({ currentPassword: 'guess' }))).toBe('ferryhook.wrong_password')
-      expect(codeOf(await end({ currentPassword: PASSWORD }, key))).toBe(
-        'ferryhook.session_required',
-      )
+      for (const wrong of [{ currentPassword: 'guess' }, { email }, {}]) {
+        expect(codeOf(await end(wrong, key))).toBe('ferryhook.wrong_password')
+      }
+      const reading = await api.key(person, 'read')
+      const refused = await end({ currentPassword: PASSWORD }, reading)
+      expect(codeOf(refused)).toBe('ferryhook.permission_required')
       expect((await end({ currentPassword: PASSWORD })).status).toBe(204)
       for (const each of [token, key]) {
         expect((await api.ask('GET', '/account', { token: each })).status).toBe(401)
@@ -270,6 +275,43 @@ describe.each(serviceStores())('accounts on $name', (store) => {
       const again = await api.ask('POST', '/auth/signup', { body: { ...newcomer(), email } })
       expect(again.status).toBe(201)
       expect(again.body.user.id).not.toBe(id)
+    })
+
+    test('that an operator added is deleted with an admin key and its address', async () => {
+      const email = 'added-by-operator@example.com'
+      const added = await api.ask('POST', '/users', { token: api.operator, body: { email } })
+      const { id, key } = added.body
+      const end = (body: object, token = key) => api.ask('POST', '/account/delete', { token, body })
+      for (const body of [{}, { email: 'other@example.com' }, { currentPassword: PASSWORD }]) {
+        const { status, body: answer } = await end(body)
+        expect([status, answer.error.details[0].path]).toEqual([400, 'body.email'])
+      }
+      const { body: made } = await api.ask('POST', '/api-keys', {
+        token: key,
+        body: { name: 'CI', permissions: 'write' },
+      })
+      expect(codeOf(await end({ email }, made.key))).toBe('ferryhook.permission_required')
+      expect((await end({ email: 'Added-By-Operator@example.com' })).status).toBe(204)
+      expect((await api.ask('GET', '/account', { token: key })).status).toBe(401)
+      const { Items = [] } = await api.db.scan({ TableName: 'ferryhook-main' })
+      expect(Items.filter((item) => JSON.stringify(item).includes(id))).toEqual([])
+    })
+
+    test('whose user signs in through a provider is not deleted with an API key', async () => {
+      const user = await api.stores.users.create({
+        email: 'github-only@example.com',
+        name: 'Ada',
+        plan: 'pro',
+        githubId: '4711',
+      })
+      const { key: token } = await api.stores.apiKeys.create(user.userId, {
+        name: 'CI',
+        permissions: 'admin',
+      })
+      const body = { email: user.email }
+      const refused = await api.ask('POST', '/account/delete', { token, body })
+      expect(codeOf(refused)).toBe('ferryhook.session_required')
+      expect(await api.stores.users.getById(user.userId)).toEqual(user)
     })
 
     test('is deleted even if its purge fails, which is logged', async () => {

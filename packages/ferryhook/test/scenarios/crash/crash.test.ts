@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 import { expect, onTestFinished, test } from 'vitest'
 import { createSealedSecrets } from '../../../src/signing/sealed-secrets.ts'
 import { newSecretList, newSigningSecret } from '../../../src/signing/secret-list.ts'
-import { connectionInput, times } from '../../support/test-stores.ts'
+import { connectionInput, required, times } from '../../support/test-stores.ts'
 import { type Destinations, hashOf, openDestinations } from './destinations.ts'
 import { inspect, countRequests } from './findings.ts'
 import { laterClock, openRelay } from './relay.ts'
@@ -155,8 +155,16 @@ test(
     const relay = await openRelay(directory, { now: () => Date.now() + laterMs })
     onTestFinished(() => relay.close())
     const worker = relay.newWorker()
+    /** Deliveries that have ended, of all events that reached a destination. */
+    const endedOf = async (connectionId: string) => {
+      const eventIds = [...new Set(got.map(({ eventId }) => eventId))]
+      const all = await Promise.all(
+        eventIds.map((eventId) => relay.stores.deliveries.get(eventId, connectionId)),
+      )
+      return all.filter((delivery) => delivery?.state === 'delivered').length
+    }
     const isOver = async (id: string) =>
-      (await relay.stores.events.getConsistent(id))?.status === 'delivered'
+      (await relay.stores.events.getById(id))?.status === 'delivered'
     for (let minutes = 0; open.size > 0 && minutes < 60 * 24; minutes++) {
       await worker.runOnce()
       laterMs += ROUND_MS
@@ -164,6 +172,12 @@ test(
     }
     await worker.close()
     expect(open).toEqual(new Set())
+    // Killed processes neither lost a count nor counted anything twice.
+    for (const connectionId of connectionIds) {
+      const connection = required(await relay.stores.connections.getById(connectionId))
+      const expected = { deliveryCount: await endedOf(connectionId), failureCount: 0 }
+      expect(await relay.stores.connectionActivity.current(connection)).toMatchObject(expected)
+    }
     const counts = await countRequests(relay, got, pathOf)
     for (const { eventId, bodyHash } of got) {
       // The body of an event that was stored without a response is unknown.
