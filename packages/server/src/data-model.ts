@@ -2,17 +2,23 @@
 import { dataModel as ferryhook } from '@strongroom/ferryhook/data-model'
 import { dataModel as formBridge } from '@strongroom/form-bridge/data-model'
 import { dataModel as keyStore } from '@strongroom/key-store/data-model'
-import { AuditHeadItem, AuditLogItem } from '@strongroom/kit/audit-log'
+import { AuditHeadItem, AuditLogItem } from '@strongroom/kit/audit-item'
 import type { DataModel } from '@strongroom/kit/data-model'
+import { JobChunkItem, JobItem, RunningJobItem } from '@strongroom/kit/jobs/item'
 import { operationsTable } from '@strongroom/kit/operations-table'
-import { AdminGuardItem, OperatorItem } from '@strongroom/kit/operators'
+import { AdminGuardItem, OperatorItem } from '@strongroom/kit/operator-item'
+import { OperatorSessionItem } from '@strongroom/kit/operator-sessions'
+import { SecondFactorItem } from '@strongroom/kit/second-factor/item'
 import { SecretItem } from '@strongroom/kit/secret-versions'
 import { serverTable as table } from '@strongroom/kit/server-table'
 import type { Table } from '@strongroom/kit/table'
 import { dataModel as sealed } from '@strongroom/sealed/data-model'
 import { dataModel as twoKey } from '@strongroom/two-key/data-model'
+import { FiguresItem } from './figures/item.ts'
 import { OwnKeyItem } from './kms/embedded.ts'
 import { BootstrapItem } from './operators/bootstrap.ts'
+import { SignInItem } from './sessions/sign-ins.ts'
+import { LastBackupItem } from './status/backup.ts'
 import { MasterKeyItem, StateItem, VersionItem } from './kms/items.ts'
 
 const server: DataModel = {
@@ -23,6 +29,27 @@ const server: DataModel = {
       table,
       keys: { PK: 'OPERATOR#{name}', SK: 'TOKEN' },
       schema: OperatorItem,
+    },
+    {
+      name: 'Session of an operator',
+      table,
+      keys: { PK: 'OPERATOR#{name}', SK: 'SESSION#{sessionId}' },
+      schema: OperatorSessionItem,
+      lifetime: '12 hours, or until it is ended; removed at the next sign-in',
+    },
+    {
+      name: 'Sign-in of an operator that waits for a second factor',
+      table,
+      keys: { PK: 'OPERATOR#{name}', SK: 'SIGNIN#{signInId}' },
+      schema: SignInItem,
+      lifetime: 'until it is completed; valid for 5 minutes, removed at the next sign-in',
+    },
+    {
+      name: 'Second factors of an operator',
+      table,
+      keys: { PK: 'OPERATOR#{name}', SK: 'SECOND_FACTOR' },
+      schema: SecondFactorItem,
+      lifetime: 'until they are removed, reset, or the operator is removed',
     },
     {
       name: 'Guard of the last admin',
@@ -50,6 +77,40 @@ const server: DataModel = {
       keys: { PK: 'AUDIT#{month}', SK: 'HEAD' },
       schema: AuditHeadItem,
       lifetime: '365 days',
+    },
+    {
+      name: 'Figures of a process in one hour',
+      table: operationsTable,
+      keys: { PK: 'FIGURES', SK: '{hour}#{process}' },
+      schema: FiguresItem,
+      lifetime: '25 hours',
+    },
+    {
+      name: 'Last backup',
+      table: operationsTable,
+      keys: { PK: 'BACKUP', SK: 'LAST' },
+      schema: LastBackupItem,
+    },
+    {
+      name: 'Job',
+      table: operationsTable,
+      keys: { PK: 'JOBS', SK: '{jobId}' },
+      schema: JobItem,
+      lifetime: 'until 30 days after it ended',
+    },
+    {
+      name: 'Running job of a kind',
+      table: operationsTable,
+      keys: { PK: 'JOBS#RUNNING', SK: '{kind}' },
+      schema: RunningJobItem,
+      lifetime: 'until the job ends',
+    },
+    {
+      name: 'Part of the file of a job',
+      table: operationsTable,
+      keys: { PK: 'JOB#{jobId}', SK: 'CHUNK#{number}' },
+      schema: JobChunkItem,
+      lifetime: '7 days',
     },
     {
       name: 'Version of a server secret',
@@ -86,7 +147,7 @@ const server: DataModel = {
   functions: [
     {
       name: 'operators',
-      summary: 'Knows operators by their tokens',
+      summary: 'Knows operators by their tokens and sessions',
       allows: [{ table, actions: ['GetItem', 'UpdateItem'], leadingKeys: ['OPERATOR#*'] }],
     },
     {
@@ -97,6 +158,27 @@ const server: DataModel = {
           table: operationsTable,
           actions: ['GetItem', 'PutItem', 'Query'],
           leadingKeys: ['AUDIT#*'],
+        },
+      ],
+    },
+    {
+      name: 'figures',
+      summary: 'Writes and reads the figures of processes',
+      allows: [{ table: operationsTable, actions: ['PutItem', 'Query'], leadingKeys: ['FIGURES'] }],
+    },
+    {
+      name: 'last-backup',
+      summary: 'Shows when the last backup was made',
+      allows: [{ table: operationsTable, actions: ['GetItem'], leadingKeys: ['BACKUP'] }],
+    },
+    {
+      name: 'jobs',
+      summary: 'Starts, runs and cancels jobs, in addition to what their services need',
+      allows: [
+        {
+          table: operationsTable,
+          actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
+          leadingKeys: ['JOB#*', 'JOBS', 'JOBS#RUNNING'],
         },
       ],
     },

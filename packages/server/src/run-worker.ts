@@ -1,16 +1,22 @@
 /** Runs the workers of services without a server; closes in reverse order. */
 import { type Clock, systemClock } from '@strongroom/platform/clock'
+import { startBackgroundTimer } from '@strongroom/platform/timers'
+import { createJobRunner } from '@strongroom/kit/jobs/runner'
 import type { Log } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
 import type { RunningWorker, Service } from '@strongroom/kit/service'
 import { type ServerCapabilities, createServiceDeps } from './service-deps.ts'
 import { type Listener, listen } from '@strongroom/kit/http/node'
+import { type FiguresRecorder, startFiguresRecorder } from './figures/recorder.ts'
+import { createFiguresStore } from './figures/store.ts'
+import { createJobKinds } from './jobs/kinds.ts'
 import { type OpenKms, openKms } from './kms/open.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
 import { localMetrics } from './metrics-routes.ts'
 import { publicUrlOf, type Settings } from './settings.ts'
 import { openStore, type Store } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
+import { version } from './version.ts'
 
 export interface RunningWorkers {
   store: Pick<Store, 'kind' | 'label' | 'location'>
@@ -36,9 +42,11 @@ export async function runWorkers(options: {
   let listener: Listener | undefined
   let store: Store | undefined
   let kms: OpenKms | undefined
+  let figures: FiguresRecorder | undefined
   const close = async () => {
     await listener?.close()
     for (const worker of running.toReversed()) await worker.close()
+    await figures?.close()
     await kms?.close()
     await store?.close()
   }
@@ -66,6 +74,19 @@ export async function runWorkers(options: {
       running.push(await startWorker({ ...deps, log: log.child({ service: name }) }))
       names.push(name)
     }
+    figures = startFiguresRecorder({
+      store: createFiguresStore({ db: store.db, clock }),
+      metrics,
+      role: 'worker',
+      version,
+      clock,
+      startTimer: startBackgroundTimer,
+      log,
+    })
+    const kinds = await createJobKinds(services, deps)
+    const jobs = createJobRunner({ ...deps, startTimer: startBackgroundTimer, kinds })
+    running.push(jobs)
+    jobs.start()
     const metricsUrl = listener && `http://127.0.0.1:${listener.port}/metrics`
     return { store, services: names, metricsUrl, close }
   } catch (error) {

@@ -6,7 +6,10 @@ import type { Service } from '@strongroom/kit/service'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { createCapacity } from '@strongroom/kit/http/capacity'
 import { type Listener, listen } from '@strongroom/kit/http/node'
+import { startBackgroundTimer } from '@strongroom/platform/timers'
 import { type ServerApp, createServerApp } from './app.ts'
+import { type FiguresRecorder, startFiguresRecorder } from './figures/recorder.ts'
+import { createFiguresStore } from './figures/store.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
 import { type OpenKms, openKms } from './kms/open.ts'
 import { localMetrics } from './metrics-routes.ts'
@@ -14,9 +17,10 @@ import { localActor } from './local-actor.ts'
 import type { BootstrapCode } from './operators/bootstrap.ts'
 import { createOperatorService } from './operators/service.ts'
 import type { ServerCapabilities } from './service-deps.ts'
-import { capacityLimits, publicUrlOf, type Settings } from './settings.ts'
+import { capacityLimits, isLocalServer, publicUrlOf, type Settings } from './settings.ts'
 import { type Store, openStore } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
+import { version } from './version.ts'
 import { serviceHref } from './virtual-hosts.ts'
 
 export interface RunningServer {
@@ -25,7 +29,7 @@ export interface RunningServer {
   store: Pick<Store, 'kind' | 'label' | 'location'>
   kms: Pick<OpenKms, 'kind' | 'label' | 'location'>
   /** What runs, with the address of its page or reference. */
-  services: readonly { name: string; title: string; url: string }[]
+  services: readonly { name: string; title: string; url: string; notice?: string }[]
   /** The address of metrics without a token, if they have a port of their own. */
   metricsUrl: string | undefined
   /** The code to exchange for the first admin's token, if there is no admin yet. */
@@ -51,10 +55,12 @@ export async function serve(options: {
   let store: Store | undefined
   let kms: OpenKms | undefined
   let app: ServerApp | undefined
+  let figures: FiguresRecorder | undefined
   const close = async () => {
     app?.endStreams()
     await Promise.all(listeners.map((listener) => listener.close()))
     await app?.close()
+    await figures?.close()
     await kms?.close()
     await store?.close()
   }
@@ -85,6 +91,7 @@ export async function serve(options: {
     const operators = createOperatorService({ db, clock, auditLog: createAuditLog({ db, clock }) })
     const bootstrap = await operators.createCodeIfNeeded(localActor())
     const url = publicUrlOf(settings, main.port)
+    const isLocal = isLocalServer(settings, listeners)
     app = await createServerApp({
       services,
       atRoot,
@@ -93,21 +100,37 @@ export async function serve(options: {
       settings,
       publicUrl: url,
       listeners: listeners.map(({ host, port }) => ({ host, port })),
+      isLocal,
       log,
       clock,
       metrics,
       capacity,
     })
+    figures = startFiguresRecorder({
+      store: createFiguresStore({ db, clock }),
+      metrics,
+      role: 'server',
+      version,
+      clock,
+      startTimer: startBackgroundTimer,
+      log,
+      gauges: app.status.gauges,
+    })
     main.serve(app.listener)
+    const { notices } = app
     return {
       url,
       store,
       kms,
-      services: services.map((service) => ({
-        name: service.name,
-        title: service.title,
-        url: absolute(url, serviceHref(service, { atRoot, settings, publicUrl: url })),
-      })),
+      services: services.map((service) => {
+        const notice = notices.get(service.name)
+        return {
+          name: service.name,
+          title: service.title,
+          url: absolute(url, serviceHref(service, { atRoot, settings, publicUrl: url })),
+          ...(notice !== undefined && { notice }),
+        }
+      }),
       metricsUrl,
       bootstrap,
       close,

@@ -23,6 +23,8 @@ export function createServiceDeps(on: {
   services: readonly Pick<Service, 'originSetting'>[]
   publicUrl: string
   listeners?: OwnAddresses['listeners']
+  /** See `isLocalServer`. */
+  isLocal?: boolean
   log: Log
   clock: Clock
   metrics: Metrics
@@ -36,7 +38,13 @@ export function createServiceDeps(on: {
     metrics,
     secrets: createServerSecrets({ db, key: kms.key, clock }),
     publicUrl,
-    ownAddresses: { origins: [publicUrl, ...ownOrigins(on)], listeners: on.listeners ?? [] },
+    ...(on.isLocal !== undefined && { isLocal: on.isLocal }),
+    requiresSecondFactor: settings.STRONGROOM_REQUIRE_2FA,
+    ownAddresses: {
+      origins: [publicUrl, ...ownOrigins(on)],
+      listeners: on.listeners ?? [],
+      endpoints: [settings.DYNAMODB_ENDPOINT ?? [], settings.KMS_ENDPOINT ?? []].flat(),
+    },
     // Parsed together with the settings of every service.
     config: settings as never,
     kmsKey: kms.key,

@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net'
 import { type Config, type ConfigTable, defineConfig } from '@strongroom/kit/config'
 import {
+  boolean,
   directory,
   file,
   host,
@@ -15,6 +16,7 @@ import {
 import { type CapacityLimits, defaultLimits } from '@strongroom/kit/http/capacity'
 import { noProxies } from '@strongroom/kit/http/client-address'
 import { logLevels } from '@strongroom/kit/log'
+import { isLoopbackHost } from '@strongroom/kit/safe-fetch/public-address'
 import type { Service } from '@strongroom/kit/service'
 import { services } from './services.ts'
 
@@ -110,6 +112,12 @@ const own = {
     description:
       'Requests of each service that run at the same time; more get 503 server.overloaded',
   },
+  STRONGROOM_REQUIRE_2FA: {
+    type: boolean(),
+    default: false,
+    description:
+      'Require a second factor from admins who sign in to the console. Until they add one, their sessions can do nothing else. Tokens of programs are not affected.',
+  },
   STRONGROOM_METRICS_PORT: {
     type: port(),
     description: 'Additional port of 127.0.0.1 that serves metrics without a token',
@@ -182,6 +190,21 @@ function kmsKeyArn() {
       /^arn:[a-z0-9-]+:kms:[a-z0-9-]+:\d{12}:key\/[A-Za-z0-9-]+$/.test(input) ? input : undefined,
     format: String,
   }
+}
+
+/**
+ * Whether only this machine can reach a server with these listeners: nothing says that a proxy or
+ * another name leads to it.
+ */
+export function isLocalServer(values: Settings, listeners: readonly { host: string }[]): boolean {
+  const { PUBLIC_URL: publicUrl, STRONGROOM_TRUSTED_PROXIES: proxies } = values
+  const all: Readonly<Record<string, unknown>> = values
+  const origins = services.flatMap(({ originSetting }: Pick<Service, 'originSetting'>) =>
+    originSetting === undefined ? [] : (all[originSetting] ?? []),
+  )
+  const isProxied = !('hops' in proxies && proxies.hops === 0)
+  if (publicUrl !== undefined || isProxied || origins.length > 0) return false
+  return listeners.every(({ host: name }) => isLoopbackHost(name))
 }
 
 /** Where people reach a server that listens on this port. */

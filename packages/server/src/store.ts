@@ -1,7 +1,8 @@
 /** Opens the store that the settings select. No other file knows which stores exist. */
 import { Failure } from '@strongroom/kit/errors'
-import { isAbsolute, resolve } from 'node:path'
-import { hasData } from '@strongroom/engine/storage/lmdb/format'
+import { stat, statfs } from 'node:fs/promises'
+import { isAbsolute, join, resolve } from 'node:path'
+import { DATA_FILE, hasData } from '@strongroom/engine/storage/lmdb/format'
 import type { Db } from '@strongroom/kit/db'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
 import { retryingDb } from '@strongroom/kit/retrying-db'
@@ -19,9 +20,18 @@ export interface Store {
   mayCreate?: boolean
   /** How far back tables can be restored, if this server decides it. */
   recoveryDays?: number
+  /** The disk of the embedded store. */
+  usage?(): Promise<DiskUsage>
   /** Fails if the store does not respond. */
   check(): Promise<void>
   close(): Promise<void>
+}
+
+export interface DiskUsage {
+  /** The file of the store. */
+  bytes: number
+  freeBytes: number
+  totalBytes: number
 }
 
 /** The store that the settings select. */
@@ -130,8 +140,18 @@ async function openEmbedded(
     location: directory,
     recoveryDays: settings.STRONGROOM_RECOVERY_DAYS,
     db: prefixTables(engine, settings.STRONGROOM_TABLE_PREFIX),
+    usage: () => diskUsage(directory),
     check: async () => void (await engine.listTables({ Limit: 1 })),
     close: () => engine.close(),
+  }
+}
+
+async function diskUsage(directory: string): Promise<DiskUsage> {
+  const [{ size }, disk] = await Promise.all([stat(join(directory, DATA_FILE)), statfs(directory)])
+  return {
+    bytes: size,
+    freeBytes: disk.bavail * disk.bsize,
+    totalBytes: disk.blocks * disk.bsize,
   }
 }
 

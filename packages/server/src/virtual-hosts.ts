@@ -7,7 +7,6 @@ import { invalidConfig } from '@strongroom/kit/config'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import type { Service } from '@strongroom/kit/service'
 import { findHeader } from '@strongroom/platform/read-body'
-import { groupAnchor } from './pages/reference/document.ts'
 import type { Settings } from './settings.ts'
 
 /** The own origin of a service; undefined if it shares the server's or runs alone. */
@@ -72,10 +71,10 @@ export function requestedHost({
 
 /** Where people find a service: its page, or its part of the API reference. */
 export function serviceHref(
-  service: Pick<Service, 'title' | 'mount' | 'hasPage' | 'originSetting'>,
+  service: Pick<Service, 'name' | 'mount' | 'hasPage' | 'originSetting'>,
   options: Parameters<typeof originOf>[1],
 ): string {
-  if (!service.hasPage) return `/docs#${groupAnchor(service.title)}`
+  if (!service.hasPage) return `/docs/${service.name}`
   const origin = originOf(service, options)
   if (origin !== undefined) return `${origin}/`
   return options.atRoot ? '/' : `${service.mount}/`

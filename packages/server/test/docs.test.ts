@@ -1,8 +1,10 @@
 import { cloudFormation } from '@strongroom/kit/cloudformation'
 import { cursorError } from '@strongroom/kit/cursor'
+import { jobError } from '@strongroom/kit/jobs/kind'
 import type { ErrorEntry } from '@strongroom/kit/errors'
 import { requestError, serverError } from '@strongroom/kit/http/errors'
 import { operatorError } from '@strongroom/kit/operators'
+import { secondFactorError } from '@strongroom/kit/second-factor/errors'
 import { secretError } from '@strongroom/kit/secret-versions'
 import { describe, expect, test } from 'vitest'
 import { dataModels, everyTable } from '../src/data-model.ts'
@@ -24,7 +26,15 @@ ${settings.toMarkdown()}`
   })
 
   test('docs/errors.md lists every error code', async () => {
-    const general = [requestError, cursorError, serverError, operatorError, secretError]
+    const general = [
+      requestError,
+      cursorError,
+      serverError,
+      operatorError,
+      secretError,
+      secondFactorError,
+      jobError,
+    ]
     const catalogues = [...general, ...services.map(({ errors }) => errors)]
     const rows = catalogues
       .flatMap(({ catalogue }) => catalogue)

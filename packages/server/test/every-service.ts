@@ -58,6 +58,8 @@ export interface EveryService {
   upstream: string
   /** Adds an operator and returns its token. */
   operator(grant?: OperatorGrant): Promise<string>
+  /** Signs an operator in to the console. */
+  operatorCookie(token: string): Promise<string>
   account(): Promise<{ id: string; email: string; token: string }>
   agency(operator: string): Promise<{ agency_id: string; api_key: string }>
   /** A connected site; a member of the agency if its key is given. */
@@ -140,6 +142,15 @@ export async function openEveryService(store: TestStore): Promise<EveryService> 
     upstream: wordpress.url,
 
     operator: (grant) => createOperators({ db, clock }).add(`operator-${++names}`, grant),
+
+    async operatorCookie(token) {
+      const response = await app.request(`${ORIGIN}/server/v1/session`, {
+        method: 'POST',
+        headers: { origin: ORIGIN, 'content-type': 'application/json' },
+        body: JSON.stringify({ token }),
+      })
+      return /^[^;]+/.exec(response.headers.get('set-cookie') ?? '')?.[0] ?? ''
+    },
 
     async account() {
       const email = `user-${++names}@example.com`

@@ -108,10 +108,34 @@ describe.each(serviceStores())('Ferryhook in the server, on $name', (store) => {
     expect(rotated.status).toBe(200)
   })
 
+  test.each([
+    { atRoot: false, mount: '/ferryhook' },
+    { atRoot: true, mount: '' },
+  ])(
+    'addresses in mails open pages of the console, mounted at "$mount"',
+    async ({ atRoot, mount }) => {
+      await start({ atRoot })
+      const opens = async (path: string) => {
+        const answer = await running[0]?.request(mount + path)
+        expect([answer?.status, answer?.headers.get('cache-control')]).toEqual([302, 'no-store'])
+        return answer?.headers.get('location')
+      }
+      expect(await opens('/')).toBe('/console/')
+      expect(await opens('/sign-in')).toBe('/console/sign-in')
+      expect(await opens('/sign-in?next=/console/events')).toBe(
+        '/console/sign-in?next=%2Fconsole%2Fevents',
+      )
+      expect(await opens('/sign-in?next=//evil.example&ticket=x')).toBe('/console/sign-in')
+      expect(await opens('/sign-up')).toBe('/console/sign-up')
+      expect(await opens('/reset-password')).toBe('/console/reset')
+      expect(await opens('/verify-email')).toBe('/console/verify-email')
+    },
+  )
+
   test('it is mounted at the root when it runs alone, and links point there', async () => {
     const ask = await start({ atRoot: true })
     const { body } = await ask('POST', '/v1/invites', operator)
-    expect(body.url).toBe(`https://strongroom.example/sign-up#invite=${body.ticket}`)
+    expect(body.url).toBe(`https://strongroom.example/console/sign-up#invite=${body.ticket}`)
     const { body: document } = await ask('GET', '/openapi.json')
     expect(document.paths['/v1/sources'].post['x-permission']).toBe('write')
     expect(document.components.securitySchemes.ferryhook.scheme).toBe('bearer')

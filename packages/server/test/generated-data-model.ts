@@ -97,9 +97,7 @@ function typeText({ def }: z.ZodType): string {
     case 'boolean':
       return 'BOOL'
     case 'literal':
-      return typeof (def as z.core.$ZodLiteralDef<z.core.util.Literal>).values[0] === 'number'
-        ? 'N'
-        : 'S'
+      return literalType((def as z.core.$ZodLiteralDef<z.core.util.Literal>).values[0])
     case 'array':
       return 'L'
     case 'object':
@@ -115,6 +113,19 @@ function typeText({ def }: z.ZodType): string {
       )
     default:
       throw new Error(`No DynamoDB type is known for a schema of type ${def.type}`)
+  }
+}
+
+function literalType(value: z.core.util.Literal | undefined): string {
+  switch (typeof value) {
+    case 'string':
+      return 'S'
+    case 'number':
+      return 'N'
+    case 'boolean':
+      return 'BOOL'
+    default:
+      throw new Error(`No DynamoDB type is known for the literal ${String(value)}`)
   }
 }
 

@@ -190,6 +190,14 @@ describe.each(['Node', 'the app'] as const)('a hot route run by %s', (face) => {
     expect(lines.join('')).not.toMatch(/b0dy|\/in\/(busy|defect)/)
   })
 
+  test('does not log an expected 5xx as a failure, because anybody can cause it', async () => {
+    const { url, logged } = await serving(face, async () => {
+      throw serverError('unavailable', { isExpected: true })
+    })
+    expect((await fetch(`${url}/in/x`, post('b0dy'))).status).toBe(503)
+    expect(logged()).toMatchObject([{ message: 'request', code: 'server.unavailable' }])
+  })
+
   test('responds without a body if the status has none', async () => {
     const none: Handle = async () => ({ status: 204, contentType: 'text/plain', body: '' })
     const { url } = await serving(face, none)

@@ -10,6 +10,9 @@ import { type EveryService, openEveryService, type Operation } from './every-ser
 const REFUSALS = new Set([
   'operator.unauthorized',
   'operator.forbidden',
+  'operator.session_required',
+  'operator.session_ended',
+  'operator.foreign_origin',
   'ferryhook.unauthorized',
   'ferryhook.permission_required',
   'ferryhook.session_required',
@@ -37,16 +40,22 @@ interface Caller {
   /** The permission of an API key; undefined for a session. */
   key?: string
   token: string | undefined
+  /** Of an operator in the console. */
+  cookie?: string
 }
 
 /** The error that an operation must refuse a caller with; undefined if it must let the caller in. */
 function expectedRefusal({ path, permission, schemes }: Operation, caller: Caller) {
-  const { kind, role = '', only, key } = caller
+  const { kind, role = '', only, key, cookie } = caller
   if (permission === 'public') return undefined
   if (permission.startsWith('operator:')) {
     if (kind !== 'operator') return 'operator.unauthorized'
+    if (permission === 'operator:self') return undefined
+    if (permission === 'operator:session') return cookie ? undefined : 'operator.session_required'
     const hasRole = ROLES.indexOf(role) >= ROLES.indexOf(permission.slice('operator:'.length))
-    const isOwn = only === undefined || path.startsWith(`/${only}/`)
+    // A job belongs to the service of its kind.
+    const isOwn =
+      only === undefined || path.startsWith(`/${only}/`) || path.startsWith('/server/v1/jobs')
     return hasRole && isOwn ? undefined : 'operator.forbidden'
   }
   if (permission === 'agency') {
@@ -100,6 +109,12 @@ describe.each(serviceStores())('every operation on $name', (store) => {
     )
     const only = 'form-bridge'
     const limited = await server.operator({ role: 'admin', services: [only] })
+    const sessions = await Promise.all(
+      operators.map(async ({ name, token, ...operator }): Promise<Caller> => {
+        const cookie = await server.operatorCookie(token ?? '')
+        return { ...operator, name: `${name} in the console`, token: undefined, cookie }
+      }),
+    )
     const account = await server.account()
     const keys = await Promise.all(
       KEYS.map(async (permissions): Promise<Caller> => {
@@ -118,6 +133,7 @@ describe.each(serviceStores())('every operation on $name', (store) => {
       { name: 'nonsense', kind: 'none', token: 'nonsense' },
       { name: 'expired operator', kind: 'none', token: expired },
       ...operators,
+      ...sessions,
       { name: 'admin of form-bridge', kind: 'operator', role: 'admin', only, token: limited },
       { name: 'session', kind: 'account', token: account.token },
       ...keys,
@@ -130,9 +146,10 @@ describe.each(serviceStores())('every operation on $name', (store) => {
   test('declares a permission', () => {
     const known = ['public', 'agency', 'site', 'session', ...KEYS]
     const roles = ROLES.map((role) => `operator:${role}`)
+    const own = ['operator:self', 'operator:session']
     expect(server.operations.length).toBeGreaterThan(120)
     for (const { method, path, permission } of server.operations) {
-      expect([...known, ...roles], `${method} ${path}`).toContain(permission)
+      expect([...known, ...roles, ...own], `${method} ${path}`).toContain(permission)
     }
     const { operations } = server
     const changes = operations.filter(({ method }) => method !== 'GET')
@@ -145,8 +162,11 @@ describe.each(serviceStores())('every operation on $name', (store) => {
       const { method, path } = operation
       const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
       for (const caller of callers) {
-        const { token } = caller
-        const answer = await server.ask(method, pathOf(operation), { token, ...body })
+        const { token, cookie } = caller
+        // It would end the session of the caller.
+        if (cookie && method === 'DELETE' && path === '/server/v1/session') continue
+        const headers = cookie ? { headers: { cookie } } : {}
+        const answer = await server.ask(method, pathOf(operation), { token, ...headers, ...body })
         const expected = expectedRefusal(operation, caller)
         const code = answer.code ?? ''
         const isRight =

@@ -1,6 +1,6 @@
 import { integer } from '@strongroom/kit/config-types'
 import { describe, expect, test } from 'vitest'
-import { settings, settingsWith } from '../src/settings.ts'
+import { isLocalServer, settings, settingsWith } from '../src/settings.ts'
 
 describe('the settings', () => {
   const limit = {
@@ -33,5 +33,22 @@ describe('the settings', () => {
     expect(() => settings.parse({ PUBLIC_URL: 'https://example.com/trust' })).toThrow(
       'PUBLIC_URL must be an http or https address without user, query and fragment, and without a path, but is "https://example.com/trust"',
     )
+  })
+
+  test.each<[boolean, Record<string, string>, string[]]>([
+    [true, {}, ['127.0.0.1']],
+    [true, { STRONGROOM_TRUSTED_PROXIES: '0' }, ['127.0.0.1', '::1', 'localhost']],
+    [false, {}, ['0.0.0.0']],
+    [false, {}, ['::']],
+    [false, {}, ['127.0.0.1', '10.0.0.5']],
+    [false, {}, ['db.example']],
+    [false, { PUBLIC_URL: 'https://trust.example' }, ['127.0.0.1']],
+    [false, { PUBLIC_URL: 'http://127.0.0.1:4280' }, ['127.0.0.1']],
+    [false, { STRONGROOM_TRUSTED_PROXIES: '1' }, ['127.0.0.1']],
+    [false, { STRONGROOM_TRUSTED_PROXIES: '127.0.0.1/32' }, ['127.0.0.1']],
+    [false, { SEALED_ORIGIN: 'https://secrets.example' }, ['127.0.0.1']],
+  ])('say whether only this machine can reach the server: %s, %j, %j', (expected, env, hosts) => {
+    const listeners = hosts.map((host) => ({ host }))
+    expect(isLocalServer(settings.parse(env), listeners)).toBe(expected)
   })
 })

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { type Clock, epochSeconds } from '@strongroom/platform/clock'
-import type { Db } from '@strongroom/kit/db'
+import type { Db, TransactWriteItem } from '@strongroom/kit/db'
 import { entity } from '@strongroom/kit/entity'
 import { expr } from '@strongroom/kit/expression'
 import { randomToken } from '@strongroom/kit/ids'
@@ -54,17 +54,19 @@ export function createBootstrapCodes({ db, clock }: { db: Db; clock: Clock }) {
       return { code, expiresAt }
     },
 
-    /** Exchanges the code for the token of a new admin. */
+    /** Exchanges the code for the token of a new admin, and for a session if its part is given. */
     async claim(
       code: string,
       name: string = FIRST_ADMIN,
+      sessionPart?: (mark: string) => TransactWriteItem,
     ): Promise<{ name: string; token: string }> {
       if (!CODE.test(code)) throw operatorError('invalid_code')
-      const { token, part } = operators.addPart(name, { role: 'admin' })
+      const { token, mark, part } = operators.addPart(name, { role: 'admin' })
       const isValid = expr`${items.attr('codeHash')} = ${hashOf(code)} AND ${items.attr('expiresAt')} > ${epochSeconds(clock)}`
       const outcome = await transactParts(db, {
         code: items.part.delete(KEY, isValid),
         operator: part,
+        ...(sessionPart && { session: sessionPart(mark) }),
       })
       if (outcome.kind === 'done') return { name, token }
       throw operatorError(outcome.by.has('code') ? 'invalid_code' : 'exists')

@@ -2,15 +2,17 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse } from '@strongroom/kit/http/openapi'
+import { requireOwnOrigin, sessionCookie } from '@strongroom/kit/http/operator-authentication'
 import {
   declarePermissions,
   operatorErrors,
   type OperatorPermissions,
 } from '@strongroom/kit/http/permissions'
 import { operatorError } from '@strongroom/kit/operators'
+import type { SessionAdmin } from '../sessions/admin.ts'
 import { FIRST_ADMIN } from './bootstrap.ts'
 import type { OperatorService } from './service.ts'
-import { OperatorView, Role, Services, toOperatorView } from './view.ts'
+import { ListedOperatorView, OperatorView, Role, Services, toOperatorView } from './view.ts'
 
 const Name = z.string().min(1).max(64).openapi({ example: 'backup' })
 const Expiry = z.iso
@@ -34,13 +36,19 @@ const OperatorChange = z
 const Claim = z.strictObject({
   code: z.string().max(100).openapi({ example: 'srb_…' }),
   name: Name.default(FIRST_ADMIN),
+  session: z
+    .boolean()
+    .default(false)
+    .openapi({ description: 'Also sign in this browser to the console' }),
 })
 
 export function operatorRoutes(deps: {
   permit: OperatorPermissions
   operators: OperatorService
+  admin: Pick<SessionAdmin, 'listEnrolled' | 'resetFactors'>
+  publicUrl: string
 }): OpenAPIHono<AppEnv> {
-  const { permit, operators } = deps
+  const { permit, operators, admin, publicUrl } = deps
   const params = z.object({ name: Name })
   const notFound = errorResponses(operatorError, 'not_found')
 
@@ -50,7 +58,7 @@ export function operatorRoutes(deps: {
     path: '/server/v1/operators',
     summary: 'List operators',
     responses: {
-      200: jsonResponse(z.object({ items: z.array(OperatorView) }), 'All operators, by name'),
+      200: jsonResponse(z.object({ items: z.array(ListedOperatorView) }), 'All operators, by name'),
       ...operatorErrors,
     },
   })
@@ -105,6 +113,20 @@ export function operatorRoutes(deps: {
       ...errorResponses(operatorError, 'last_admin', 'invalid_name'),
     },
   })
+  const resetFactors = createRoute({
+    ...permit.admin,
+    method: 'delete',
+    path: '/server/v1/operators/{name}/second-factor',
+    summary: "Reset an operator's second factor and end its sessions",
+    description: 'For an operator who lost it. Nobody resets their own.',
+    request: { params },
+    responses: {
+      204: { description: 'Reset' },
+      ...operatorErrors,
+      ...notFound,
+      ...errorResponses(operatorError, 'own_second_factor'),
+    },
+  })
   const claim = createRoute({
     ...declarePermissions('Server').public,
     method: 'post',
@@ -115,13 +137,17 @@ export function operatorRoutes(deps: {
     request: { body: jsonBody(Claim) },
     responses: {
       201: jsonResponse(z.object({ name: z.string(), token }), 'The admin and its token'),
-      ...errorResponses(operatorError, 'invalid_code', 'exists', 'invalid_name'),
+      ...errorResponses(operatorError, 'invalid_code', 'foreign_origin', 'exists', 'invalid_name'),
     },
   })
 
   return new OpenAPIHono<AppEnv>()
     .openapi(list, async (c) => {
-      const items = (await operators.list()).map(toOperatorView)
+      const [all, enrolled] = await Promise.all([operators.list(), admin.listEnrolled()])
+      const items = all.map((operator) => ({
+        ...toOperatorView(operator),
+        secondFactor: enrolled.has(operator.name),
+      }))
       return c.json({ items }, 200)
     })
     .openapi(add, async (c) => {
@@ -147,9 +173,19 @@ export function operatorRoutes(deps: {
       await operators.remove(c.get('actor'), c.req.valid('param').name)
       return c.body(null, 204)
     })
+    .openapi(resetFactors, async (c) => {
+      await admin.resetFactors(c.get('actor'), c.req.valid('param').name)
+      return c.body(null, 204)
+    })
     .openapi(claim, async (c) => {
-      const { code, name } = c.req.valid('json')
-      return c.json(await operators.claimCode(c.get('call').clientAddress, code, name), 201)
+      const { code, name, session } = c.req.valid('json')
+      const address = c.get('call').clientAddress
+      if (!session) return c.json(await operators.claimCode(address, code, name), 201)
+      requireOwnOrigin(c, publicUrl)
+      const client = { address, userAgent: c.req.header('user-agent') }
+      const { value, ...claimed } = await operators.claimSession(client, code, name)
+      sessionCookie.set(c, value)
+      return c.json(claimed, 201)
     })
 }
 

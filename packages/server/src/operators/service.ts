@@ -1,10 +1,12 @@
 /** Changes of operators, each with an entry in the audit log: for the routes and for commands. */
 import type { Clock } from '@strongroom/platform/clock'
-import type { AuditActor, AuditLog } from '@strongroom/kit/audit-log'
-import type { Db } from '@strongroom/kit/db'
+import type { AuditActor, AuditedWrite, AuditLog } from '@strongroom/kit/audit-log'
+import type { Db, TransactWriteItem } from '@strongroom/kit/db'
+import type { Operator } from '@strongroom/kit/operator-item'
+import { createOperatorSessions, type SessionClient } from '@strongroom/kit/operator-sessions'
 import {
+  auditedOperator,
   createOperators,
-  type Operator,
   type OperatorChange,
   operatorError,
   type OperatorGrant,
@@ -21,9 +23,9 @@ export function createOperatorService(deps: { db: Db; clock: Clock; auditLog: Au
     by: AuditActor,
     action: string,
     target: string,
-    fields: { before?: object; after?: object } = {},
+    described: Pick<AuditedWrite, 'after' | 'item'> = {},
   ) {
-    const change = { ...by, action: `server.operator.${action}`, target, ...fields }
+    const change = { ...by, action: `server.operator.${action}`, target, ...described }
     return createOperators({ db: auditLog.audited(change), clock })
   }
 
@@ -44,25 +46,26 @@ export function createOperatorService(deps: { db: Db; clock: Clock; auditLog: Au
       return operatorsAs(by, 'added', name, { after }).add(name, grant)
     },
 
-    async change(by: AuditActor, name: string, change: OperatorChange): Promise<Operator> {
-      const before = await get(name)
-      const { role = before.role, services, expiresAt } = change
-      const after = toAuditedFields({
-        role,
-        services: services === undefined ? before.services : (services ?? undefined),
-        expiresAt: expiresAt === undefined ? before.expiresAt : (expiresAt ?? undefined),
+    change(by: AuditActor, name: string, change: OperatorChange): Promise<Operator> {
+      const item = auditedOperator(name, (before) => {
+        const { role = before.role, services, expiresAt } = change
+        const after = {
+          role,
+          services: services === undefined ? before.services : (services ?? undefined),
+          expiresAt: expiresAt === undefined ? before.expiresAt : (expiresAt ?? undefined),
+        }
+        return { before: toAuditedFields(before), after: toAuditedFields(after) }
       })
-      const fields = { before: toAuditedFields(before), after }
-      return operatorsAs(by, 'changed', name, fields).change(name, change)
+      return operatorsAs(by, 'changed', name, { item }).change(name, change)
     },
 
     /** Returns the new token. */
     rotate: (by: AuditActor, name: string): Promise<string> =>
       operatorsAs(by, 'rotated', name).rotate(name),
 
-    async remove(by: AuditActor, name: string): Promise<void> {
-      const before = toAuditedFields(await get(name))
-      await operatorsAs(by, 'removed', name, { before }).remove(name)
+    remove(by: AuditActor, name: string): Promise<void> {
+      const item = auditedOperator(name, (before) => ({ before: toAuditedFields(before) }))
+      return operatorsAs(by, 'removed', name, { item }).remove(name)
     },
 
     /** Creates a bootstrap code; the one before it becomes invalid. */
@@ -78,7 +81,12 @@ export function createOperatorService(deps: { db: Db; clock: Clock; auditLog: Au
     },
 
     /** Exchanges a bootstrap code for the token of a new admin, which is never shown again. */
-    claimCode(address: string | undefined, code: string, name: string = FIRST_ADMIN) {
+    claimCode(
+      address: string | undefined,
+      code: string,
+      name: string = FIRST_ADMIN,
+      sessionPart?: (mark: string) => TransactWriteItem,
+    ) {
       const db = auditLog.audited({
         actor: `operator:${name}`,
         address,
@@ -86,8 +94,23 @@ export function createOperatorService(deps: { db: Db; clock: Clock; auditLog: Au
         target: name,
         after: { role: 'admin' },
       })
-      return createBootstrapCodes({ db, clock }).claim(code, name)
+      return createBootstrapCodes({ db, clock }).claim(code, name, sessionPart)
     },
+
+    /** The same for a browser, which is signed in by the same write. */
+    async claimSession(client: SessionClient, code: string, name: string) {
+      const sessions = createOperatorSessions({ db: deps.db, clock })
+      let value = ''
+      const claimed = await this.claimCode(client.address, code, name, (mark) => {
+        const begun = sessions.createPart({ ...client, name, mark, secondFactor: false })
+        value = begun.value
+        return begun.part
+      })
+      return { ...claimed, value }
+    },
+
+    /** Whether nobody can add operators yet. */
+    needsAdmin: () => createBootstrapCodes(deps).isNeeded(),
   }
 }
 

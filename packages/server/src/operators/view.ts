@@ -1,6 +1,6 @@
 /** Operators in requests and responses. */
 import { z } from '@hono/zod-openapi'
-import { type Operator, operatorRoles } from '@strongroom/kit/operators'
+import { type Operator, operatorRoles } from '@strongroom/kit/operator-item'
 import { serviceNames } from '../services.ts'
 
 export const Role = z.enum(operatorRoles).openapi({
@@ -27,6 +27,13 @@ export const OperatorView = z
   })
   .openapi('Operator')
 export type OperatorView = z.infer<typeof OperatorView>
+
+export const ListedOperatorView = OperatorView.extend({
+  secondFactor: z
+    .boolean()
+    .openapi({ description: 'Whether signing in to the console requires one' }),
+}).openapi('ListedOperator')
+export type ListedOperatorView = z.infer<typeof ListedOperatorView>
 
 export function toOperatorView(operator: Operator): OperatorView {
   const { name, role, services: limit, createdAt, rotatedAt, expiresAt, lastUsedAt } = operator

@@ -9,14 +9,23 @@ import { SchemaTree } from './reference/schema-tree.tsx'
 export interface DocsProps {
   /** An OpenAPI 3.1 document; parts that are missing or malformed are left out. */
   document: unknown
+  /** The pages of single services, the current one marked. */
+  pages?: readonly ReferencePage[]
 }
 
-export function DocsPage({ document }: DocsProps) {
+export interface ReferencePage {
+  title: string
+  href: string
+  isCurrent?: boolean
+}
+
+export function DocsPage({ document, pages = [] }: DocsProps) {
   const api = describeApi(document)
+  const current = pages.find(({ isCurrent, href }) => isCurrent && href !== '/docs')
   return (
     <Layout
-      title={`API reference · ${api.title}`}
-      description={`Every operation of ${api.title}`}
+      title={`${current ? `${current.title} API` : 'API reference'} · ${api.title}`}
+      description={`Every operation of ${current?.title ?? api.title}`}
       page="docs"
       version={api.version}
       script={referenceScript.path}
@@ -24,7 +33,7 @@ export function DocsPage({ document }: DocsProps) {
       <div class="docs">
         <Sidebar api={api} />
         <main id="content">
-          <Introduction {...api} />
+          <Introduction api={api} current={current} pages={pages} />
           {api.groups.map((group) => (
             <GroupSection {...group} />
           ))}
@@ -35,14 +44,29 @@ export function DocsPage({ document }: DocsProps) {
   )
 }
 
-function Introduction({ title, version, description, server, schemes, groups }: Api) {
+function Introduction(props: {
+  api: Api
+  current: ReferencePage | undefined
+  pages: readonly ReferencePage[]
+}) {
+  const { api, current, pages } = props
+  const { title, version, description, server, schemes, groups } = api
   return (
     <div class="intro">
       <p class="eyebrow">
         {title} {version}
       </p>
-      <h1>API reference</h1>
+      <h1>{current ? `${current.title} API` : 'API reference'}</h1>
       <Prose text={description} class="lede" />
+      {pages.length === 0 ? null : (
+        <nav class="reference-pages" aria-label="Services">
+          {pages.map(({ title: name, href, isCurrent }) => (
+            <a href={href} aria-current={isCurrent ? 'page' : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+      )}
       <dl class="intro-facts">
         {server === undefined ? null : (
           <div>
@@ -60,7 +84,7 @@ function Introduction({ title, version, description, server, schemes, groups }: 
         </div>
         {schemes.length === 0 ? null : (
           <div>
-            <dt>Access</dt>
+            <dt>Get a key</dt>
             <dd>
               <ul class="schemes">
                 {schemes.map((scheme) => (

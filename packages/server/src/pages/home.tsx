@@ -1,5 +1,7 @@
 import { Layout, Mark, ServiceGlyph } from './layout.tsx'
+import type { Problem } from '@strongroom/kit/service-status'
 import { safeHref } from './content.ts'
+import { guideGroups } from './guides/list.ts'
 
 interface HomeService {
   /** As in paths: `form-bridge`. */
@@ -23,6 +25,8 @@ export interface HomeProps {
   startedAt: Date
   /** The path of metrics on this port; null where they have a port of their own. */
   metricsPath: string | null
+  /** Only for an operator who is signed in: what needs attention. */
+  problems?: readonly Pick<Problem, 'severity' | 'title' | 'explanation'>[] | undefined
 }
 
 const STORES = {
@@ -32,6 +36,7 @@ const STORES = {
 } as const
 
 export function HomePage(props: HomeProps) {
+  const sealed = props.services.find(({ name }) => name === 'sealed')
   return (
     <Layout
       title="Strongroom"
@@ -48,17 +53,24 @@ export function HomePage(props: HomeProps) {
               five services, one process, nothing else to install.
             </p>
             <p class="actions">
-              <a class="button button-primary" href="/docs">
-                API reference
+              <a class="button button-primary" href="/console/">
+                Open the console
               </a>
-              <a class="button" href="/openapi.json">
-                OpenAPI 3.1
+              {sealed === undefined ? null : (
+                <a class="button" href={safeHref(sealed.href)}>
+                  Seal a secret
+                </a>
+              )}
+              <a class="button" href="/docs/guides">
+                Read the guides
               </a>
             </p>
           </div>
           <Nameplate {...props} />
         </div>
+        {props.problems === undefined ? null : <Attention problems={props.problems} />}
         <Services services={props.services} />
+        <Guides />
         <Endpoints metricsPath={props.metricsPath} />
       </main>
     </Layout>
@@ -116,6 +128,57 @@ function minuteInUtc(moment: Date): string {
   return `${day}, ${time.slice(0, 5)} UTC`
 }
 
+/** For operators: visitors are not told what is wrong with the server. */
+function Attention({ problems }: { problems: NonNullable<HomeProps['problems']> }) {
+  return (
+    <section class="block" aria-labelledby="attention">
+      <div class="block-head">
+        <h2 id="attention">Needs attention</h2>
+        <p>
+          {problems.length === 0
+            ? 'Nothing now'
+            : `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}, shown to operators only`}
+        </p>
+      </div>
+      {problems.length === 0 ? null : (
+        <ul class="attention">
+          {problems.map(({ severity, title, explanation }) => (
+            <li class={`attention-${severity}`}>
+              <a href="/console/server">{title}</a>
+              <p>{explanation}</p>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function Guides() {
+  return (
+    <section class="block" aria-labelledby="guides">
+      <div class="block-head">
+        <h2 id="guides">Guides</h2>
+        <p>
+          <a href="/docs/guides">All guides</a>
+        </p>
+      </div>
+      <ul class="endpoints">
+        {guideGroups.slice(0, 2).flatMap((group) =>
+          group.guides.map(({ name, title, summary }) => (
+            <li>
+              <a href={`/docs/guides/${name}`}>
+                <span class="endpoint-name">{title}</span>{' '}
+                <span class="endpoint-text">{summary}</span>
+              </a>
+            </li>
+          )),
+        )}
+      </ul>
+    </section>
+  )
+}
+
 function Services({ services }: { services: readonly HomeService[] }) {
   return (
     <section class="block" aria-labelledby="services">
@@ -155,7 +218,7 @@ function ServiceCard({ name, title, summary, href }: HomeService) {
         </a>
       </h3>
       <p>{summary}</p>
-      {href.includes('#') ? (
+      {href.startsWith('/docs') ? (
         <span class="card-path">API reference</span>
       ) : (
         <code class="card-path">{href}</code>
@@ -171,7 +234,8 @@ interface Endpoint {
 }
 
 const ENDPOINTS: readonly Endpoint[] = [
-  { path: '/docs', name: 'API reference', text: 'Every operation, also without JavaScript' },
+  { path: '/console/', name: 'Console', text: 'For Ferryhook users and operators' },
+  { path: '/docs', name: 'API reference', text: 'Every operation, one page for each service' },
   { path: '/openapi.json', name: 'OpenAPI 3.1', text: 'The same reference for clients and tools' },
   { path: '/healthz', name: 'Liveness', text: 'The process responds' },
   { path: '/readyz', name: 'Readiness', text: 'The store and the KMS respond too' },

@@ -11,8 +11,8 @@ export interface OwnHost {
 export interface LayoutProps {
   title: string
   description: string
-  /** The first two are entries of the navigation. */
-  page: 'home' | 'docs' | 'not-found'
+  /** All but the last are entries of the navigation. */
+  page: 'home' | 'guides' | 'docs' | 'not-found'
   version: string
   /** The path of a script file; the page works without it. */
   script?: string
@@ -80,10 +80,15 @@ function Navigation({ page }: Pick<LayoutProps, 'page'>) {
         <span>Strongroom</span>
       </a>
       <nav class="site-nav" aria-label="Pages">
-        <a href="/docs" aria-current={page === 'docs' ? 'page' : undefined}>
-          API reference
+        <a href="/docs/guides" aria-current={page === 'guides' ? 'page' : undefined}>
+          Guides
         </a>
-        <a href="/openapi.json">OpenAPI</a>
+        <a href="/docs" aria-current={page === 'docs' ? 'page' : undefined}>
+          API<span class="nav-long"> reference</span>
+        </a>
+        <a class="nav-console" href="/console/">
+          Console
+        </a>
       </nav>
     </>
   )

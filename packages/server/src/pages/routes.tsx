@@ -11,12 +11,16 @@ import {
   send,
   renderPage,
 } from './content.ts'
-import { DocsPage } from './docs.tsx'
+import { DocsPage, type ReferencePage } from './docs.tsx'
+import { guideRoutes } from './guides/routes.tsx'
 import { HomePage, type HomeProps } from './home.tsx'
+import { documentOfService } from './reference/service-document.ts'
 
 export interface PageRoutesOptions {
-  /** Called for each request: the page shows the current state. */
-  home: () => HomeProps | Promise<HomeProps>
+  /** Called for each request: the page shows the current state, and more to operators. */
+  home: (c: Context<AppEnv>) => HomeProps | Promise<HomeProps>
+  /** The services with a page of the reference each, besides the server's own. */
+  services?: readonly { name: string; title: string }[]
   /** The OpenAPI document; the same object as long as nothing has changed. */
   document: () => object
 }
@@ -26,16 +30,27 @@ const docsPolicy = pagePolicy({ scripts: ["'self'"], styles: ["'self'"], images:
 
 const DAY_SECONDS = 24 * 60 * 60
 
-export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> {
+const SERVER = { name: 'server', title: 'Server' }
+
+export function pageRoutes({ home, document, services = [] }: PageRoutesOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
+  const documented = [...services, ...(services.length > 0 ? [SERVER] : [])]
+  const referencePages = (current: string): ReferencePage[] =>
+    documented.length === 0
+      ? []
+      : [{ name: '', title: 'All' }, ...documented].map(({ name, title }) => ({
+          title,
+          href: name === '' ? '/docs' : `/docs/${name}`,
+          isCurrent: name === current,
+        }))
   const files = new Map(assets.map((asset) => [asset.path, { ...asset, ...createContent(asset) }]))
   const docs = renderOnce('text/html; charset=UTF-8', (of) =>
-    renderPage(<DocsPage document={of} />),
+    renderPage(<DocsPage document={of} pages={referencePages('')} />),
   )
   const openApi = renderOnce('application/json', async (of) => JSON.stringify(of))
 
   app.get('/', publicRoute, async (c) => {
-    const props = await home()
+    const props = await home(c)
     c.header('content-security-policy', homePolicy)
     c.header('cache-control', 'no-store')
     return c.html(await renderPage(<HomePage {...props} />))
@@ -51,6 +66,18 @@ export function pageRoutes({ home, document }: PageRoutesOptions): Hono<AppEnv> 
     c.header('cache-control', 'no-cache')
     return send(c, await openApi(document()))
   })
+
+  for (const { name, title } of documented) {
+    const reference = renderOnce('text/html; charset=UTF-8', (of) =>
+      renderPage(<DocsPage document={documentOfService(of, title)} pages={referencePages(name)} />),
+    )
+    app.get(`/docs/${name}`, publicRoute, async (c) => {
+      c.header('content-security-policy', docsPolicy)
+      c.header('cache-control', 'no-cache')
+      return send(c, await reference(document()))
+    })
+  }
+  app.route('/', guideRoutes())
 
   app.get('/docs/', publicRoute, (c) => c.redirect('/docs', 301))
 

@@ -44,6 +44,30 @@ describe.each(serviceStores())('/server/v1 on $name', (store) => {
     return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
   }
 
+  test('verifies the audit log in pages of limited work', async () => {
+    const log = createAuditLog({ db, clock })
+    const change = { actor: 'operator:root', action: 'server.operator.added' }
+    for (let entry = 0; entry < 1_001; entry++) await log.record(change)
+    const first = await ask('GET', '/audit/verification')
+    expect(first.body.items).toMatchObject([{ month: '2100-01', entries: 1_000, findings: [] }])
+    const rest = `/audit/verification?cursor=${first.body.cursor}`
+    const last = (await log.list({ limit: 1 })).items[0]?.hash
+    expect((await ask('GET', rest)).body).toEqual({
+      items: [{ month: '2100-01', entries: 1, last, findings: [] }],
+      cursor: null,
+    })
+    await db.deleteItem({
+      TableName: 'strongroom-operations',
+      Key: { PK: 'AUDIT#2100-01', SK: '000000001001' },
+    })
+    const message = 'The last entries or the head are missing'
+    expect((await ask('GET', rest)).body.items).toEqual([
+      { month: '2100-01', entries: 0, last: null, findings: [{ seq: 1_001, message }] },
+    ])
+    const foreign = await ask('GET', '/audit/verification?cursor=abc')
+    expect(foreign.body.error.code).toBe('request.invalid_cursor')
+  })
+
   test('adds an operator with a role, services and an expiry', async () => {
     const given = {
       name: 'backup',

@@ -32,7 +32,7 @@ describe('pages contain only markup', () => {
   test.each(['/', '/docs'])('every link of %s leads somewhere', async (path) => {
     const html = await htmlOf(app.request(path))
     const idsOfDocs = attributes(await htmlOf(app.request('/docs')), 'id')
-    const others = ['/healthz', '/readyz', '/metrics', '/sealed/']
+    const others = ['/healthz', '/readyz', '/metrics', '/sealed/', '/console/']
     const broken: string[] = []
     for (const address of [...attributes(html, 'href'), ...attributes(html, 'src')]) {
       const [target = '', fragment] = address.split('#')
