@@ -169,15 +169,6 @@ export function createAnonymousClientIfRequested(
   return server === undefined ? undefined : createApiClient({ server, service })
 }
 
-/** For `either` commands that servers have no routes for. */
-export function refuseServer(input: CommandInput): void {
-  if (requestedServer(input) === undefined) return
-  requireToken(input, 'either')
-  throw usageError(
-    'This command is not available over a server: run it with --local where the store is',
-  )
-}
-
 function requireToken({ options, env }: CommandInput, kind: 'client' | 'either'): string {
   const { STRONGROOM_TOKEN: token, STRONGROOM_SERVER: server } = settings.parse(env)
   if (token !== undefined) return token

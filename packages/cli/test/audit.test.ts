@@ -32,6 +32,16 @@ const CHANGES: Record<
   'sealed token add': { args: ['ci'], entries: ['sealed.api_token.added ci'] },
   'sealed token revoke': { args: ['ci'], entries: ['sealed.api_token.revoked ci'] },
   'user add': { args: ['ada@example.com'], entries: ['ferryhook.user.added usr_'] },
+  'user plan': {
+    args: ['ada@example.com', 'free'],
+    entries: ['ferryhook.user.plan_changed usr_'],
+  },
+  'user invite': { args: ['--json'], entries: ['ferryhook.invite.created'] },
+  'user reset': {
+    args: ['ada@example.com', '--json'],
+    entries: ['ferryhook.user.password_reset_offered usr_'],
+  },
+  'user remove': { args: ['ada@example.com'], entries: ['ferryhook.user.removed usr_'] },
   'keys create': {
     args: ['--id', 'key', '--context', 'tenant=a'],
     entries: ['key-store.key.created key'],
@@ -62,9 +72,13 @@ const CHANGES: Record<
   },
 }
 
-/** Commands that change nothing, call a server that records it, or create a store before it has operators. */
+/** Commands that change nothing, call a server that records it, or have a test of their own. */
 const OTHERS = [
+  'abuse',
+  'adoption',
+  'agencies',
   'alerts',
+  'api-keys',
   'audit list',
   'audit verify',
   'backup',
@@ -74,6 +88,7 @@ const OTHERS = [
   'dynamodb',
   'events',
   'fake-slack',
+  'jobs',
   'keys beacon',
   'keys list',
   'keys show',
@@ -85,18 +100,32 @@ const OTHERS = [
   // Its entry has the name of the new admin: see below.
   'operator claim',
   'operator list',
+  'operator reset-2fa',
+  'operator sessions',
   'plugin',
+  'rate-limits',
   'receipt',
+  'registrations',
   'replays',
+  // Its entry is in the restored store: see below.
   'restore',
   'seal',
   'sealed token list',
   'secrets list',
+  'security-events',
   'serve',
   'sites',
   'slack',
   'sources',
-  'tables',
+  'status',
+  // Its entries are tested below, on stores without tables.
+  'tables create',
+  'tables cloudformation',
+  'tables verify',
+  'user failing',
+  'user list',
+  'user reset-2fa',
+  'user show',
   'worker',
 ]
 
@@ -156,6 +185,52 @@ describe('the audit log of commands', () => {
     expect(entry).toMatchObject({ actor: 'operator:cleo', action: 'server.bootstrap.claimed' })
     const text = JSON.stringify(await list('--limit', '1000'))
     expect(text).not.toMatch(/srb_|sro_/)
+  })
+
+  test('says in a restored store that it was restored, and its chain is intact', async () => {
+    const file = join(cwd, 'copy')
+    await inProcess(['backup', file], { cwd })
+    const [before] = await list('--limit', '1')
+    const again = await emptyDirectory()
+    expect((await inProcess(['restore', file], { cwd: again })).code).toBe(0)
+    const { stdout } = await inProcess(['audit', 'list', '--json'], { cwd: again })
+    expect(JSON.parse(stdout).slice(0, 2)).toMatchObject([
+      {
+        actor: `local:${userInfo().username}`,
+        address: null,
+        action: 'server.store.restored',
+        outcome: 'done',
+        after: { backupOf: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T/) },
+      },
+      before,
+    ])
+    const verified = await inProcess(['audit', 'verify'], { cwd: again })
+    expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(/, intact\n$/)])
+    expect((await list('--limit', '1'))[0]).toEqual(before)
+  })
+
+  test('has the tables that were created, and nothing if none was', async () => {
+    const fresh = await emptyDirectory()
+    const entries = async () => {
+      await inProcess(['tables', 'create'], { cwd: fresh })
+      const { stdout } = await inProcess(['audit', 'list', '--json'], { cwd: fresh })
+      return JSON.parse(stdout) as (Entry & { after: { tables: string[] } })[]
+    }
+    const created = await entries()
+    expect(created).toMatchObject(
+      ['done', 'started'].map((outcome) => ({
+        actor: `local:${userInfo().username}`,
+        address: null,
+        action: 'server.tables.created',
+        outcome,
+      })),
+    )
+    expect(created[0]?.after.tables).toHaveLength(10)
+    expect(await entries()).toEqual(created)
+    const engine = await openEngine({ directory: join(fresh, 'data') })
+    await engine.deleteTable({ TableName: 'sealed-secrets' })
+    await engine.close()
+    expect((await entries())[0]?.after).toEqual({ tables: ['sealed-secrets'] })
   })
 
   test('is filtered by actor, action and time', async () => {

@@ -52,11 +52,11 @@ export function refusals(server: () => FerryhookServer): void {
       [['connections', 'add', 'a'], 'Missing destination: pass SOURCE and URL'],
       [
         ['connections', 'add', 'a', 'nowhere'],
-        'URL must be absolute, such as https://shop.example.com/hooks',
+        'URL must be absolute, such as https://shop.example.com/hooks, or test:200',
       ],
       [
         ['connections', 'add', 'a', 'localhost:3000'],
-        'URL must be absolute, such as https://shop.example.com/hooks',
+        'URL must be absolute, such as https://shop.example.com/hooks, or test:200',
       ],
       [
         ['connections', 'add', 'a', 'https://x.example', '--headers', inLatin1],

@@ -20,6 +20,7 @@ describe('strongroom connections change', () => {
     const add = ['connections', 'add', 'Shop', `${to}/a`, '--name', 'Books']
     await does(...add, '--retry', '0s,30s,2m', ...limits)
     const shown = await does('connections', 'show', 'Books')
+    expect(shown).toContain('circuit      closed\n')
     expect(shown).toContain('retries      immediately, then after 30s, 2m\n')
     expect(shown).toContain('limits       5 concurrent, 0.5 per second\n')
 
@@ -96,6 +97,20 @@ describe('strongroom sources change', () => {
     expect((await send(url, '{}', asGitHubSigns('hush', '{}'))).status).toBe(200)
     await does('sources', 'change', 'Code', '--unsigned')
     expect((await send(url, '{}')).status).toBe(200)
+    expect(await json('sources', 'list')).toMatchObject([{ name: 'Code', verifies: false }])
+    await does('sources', 'change', 'Code', '--secret-file', secret)
+    expect((await send(url, '{}')).status).toBe(401)
+  })
+
+  test('selects the methods that a source accepts', async () => {
+    const { does, json } = await server.account()
+    const url = (await does('sources', 'add', 'Shop', '--methods', 'post,delete')).trim()
+    const remove = async () => (await fetch(url, { method: 'DELETE' })).status
+    expect(await remove()).toBe(200)
+    expect(await does('sources', 'show', 'Shop')).toMatch(/\nmethods +POST, DELETE\n/)
+    await does('sources', 'change', 'Shop', '--methods', 'standard')
+    expect(await json('sources', 'show', 'Shop')).toMatchObject({ methods: ['POST', 'PUT'] })
+    expect(await remove()).toBe(405)
   })
 
   test('ignores the signing secret in the environment', async () => {
@@ -136,6 +151,19 @@ describe('strongroom sources change', () => {
       'event id      standard of the provider\n',
     )
   })
+
+  test('changes where the type of an event is', async () => {
+    const { does, json } = await server.account()
+    const url = (await does('sources', 'add', 'Shop', '--event-type', '$.kind')).trim()
+    const { id } = await send(url, '{"kind":"sale"}')
+    expect(await does('events', 'list', '--type', 'sale')).toMatch(/ Shop +sale /)
+    expect(await json('events', 'show', id)).toMatchObject({ type: 'sale', sourceName: 'Shop' })
+    expect(await does('sources', 'show', 'Shop')).toContain('event type    $.kind in the body\n')
+    await does('sources', 'change', 'Shop', '--event-type', 'x-kind')
+    await fetch(url, { method: 'POST', body: '', headers: { 'x-kind': 'refund' } })
+    expect(await json('events', 'list', '--type', 'refund')).toHaveLength(1)
+    expect(await json('events', 'list', '--type', 're*')).toHaveLength(1)
+  })
 })
 
 describe('strongroom alerts', () => {
@@ -146,7 +174,8 @@ describe('strongroom alerts', () => {
     const set = await does('alerts', 'set', '--webhook', program.url)
     const [, secret = ''] = /\nsecret {3}(whsec_\S+)\n/.exec(set) ?? []
     expect(secret).not.toBe('')
-    const all = 'delivery.failed, connection.warning, connection.paused, limit.reached'
+    const circuit = 'connection.circuit_opened, connection.circuit_closed'
+    const all = `delivery.failed, connection.warning, connection.paused, ${circuit}, limit.reached`
     expect(set).toContain(`webhook  ${program.url}\nmail     no\nkinds    ${all}\n`)
     expect(await does('alerts', 'test')).toMatch(/^Delivered: status 200 after \d+ ms\n$/)
 
@@ -188,7 +217,17 @@ describe('an invalid setting is reported in one line and changes nothing', () =>
     [
       ['connections', 'change', 'Books', '--url', 'nowhere'],
       2,
-      'URL must be absolute, such as https://shop.example.com/hooks',
+      'URL must be absolute, such as https://shop.example.com/hooks, or test:200',
+    ],
+    [
+      ['sources', 'change', 'Shop', '--methods', 'POST,PTCH'],
+      2,
+      '--methods has no value "PTCH": did you mean PATCH?',
+    ],
+    [
+      ['sources', 'change', 'Shop', '--unsigned', '--algorithm', 'hmac-sha256'],
+      2,
+      '--unsigned excludes --algorithm: omit one of them',
     ],
     [
       // Any file that exists.

@@ -21,13 +21,13 @@ describe('strongroom sources', () => {
     expect(url).toMatch(/\/in\/src_[\w-]{16}$/)
     const id = url.slice(-20)
     expect(await does('sources', 'list')).toBe(
-      `ID                    NAME  PROVIDER  STATUS  LAST EVENT    EVENTS\n${id}  Shop  custom    active  none counted  0\n`,
+      `ID                    NAME  PROVIDER  STATUS  VERIFIES  LAST EVENT  EVENTS\n${id}  Shop  custom    active  no        none        0\n`,
     )
     expect(await json('sources', 'list')).toEqual([await json('sources', 'show', id)])
     expect(await json('sources', 'show', 'Shop')).toMatchObject({ id, url, provider: 'custom' })
     expect(await does('sources', 'show', 'Shop')).toMatch(
       new RegExp(
-        `^source        ${id}\nname          Shop\n[^]*verification  none\nevent id      standard of the provider\ncredentials   standard\nevents        0 counted\ncreated `,
+        `^source        ${id}\nname          Shop\n[^]*verification  none: accepts all requests\nmethods       POST, PUT\nevent id      standard of the provider\nevent type    standard of the provider\ncredentials   standard\nevents        0\ncreated `,
       ),
     )
     expect(await does('sources', 'pause', 'Shop')).toBe('Shop is paused\n')
@@ -82,9 +82,13 @@ describe('strongroom sources', () => {
   })
 
   test('warns about a source without verification and accepts signing options', async () => {
-    const { tries, json } = await server.account()
+    const { tries, does, json } = await server.account()
     const bare = await tries(['sources', 'add', 'Bare', '--provider', 'github', '--unsigned'])
-    expect(bare.stderr).toBe('The source has no signing secret: it accepts all requests\n')
+    expect(bare.stderr).toBe('The source does not verify: it accepts all requests\n')
+    expect(await does('sources', 'show', 'Bare')).toMatch(
+      /verification +none: accepts all requests\n/,
+    )
+    expect(await does('sources', 'list')).toMatch(/VERIFIES.*\n.* Bare +github +active +no /)
     const options = await server.file(
       'signing.json',
       '{"header":"x-shop-signature","encoding":"base64"}',
@@ -138,6 +142,40 @@ describe('strongroom connections', () => {
     expect(rotated).not.toBe(secret)
   })
 
+  test('delivers to the test destination and shows the requests as delivered', async () => {
+    const { does, json, tries, untilStatus } = await server.account()
+    const url = (await does('sources', 'add', 'Shop')).trim()
+    expect(await json('connections', 'add', 'Shop', 'test:200')).toMatchObject({ name: 'test:200' })
+    const list = () => does('connections', 'requests', 'test:200')
+    expect(await list()).toBe(
+      'The test destination has received nothing from this connection in 24 hours\n',
+    )
+    const { id } = await send(url, '{"n":1}', { 'x-shop': 'Berlin' })
+    await untilStatus(id, 'delivered')
+    // It responds without headers, so no heading stands alone.
+    expect(await does('events', 'show', id)).not.toContain('RESPONSE HEADERS')
+    expect(await list()).toMatch(
+      new RegExp(
+        `^NUMBER +WHEN +EVENT +ATTEMPT +METHOD +BODY +RESPONSE\n1 .* ${id}  1        POST    7 bytes  200\n$`,
+      ),
+    )
+    const shown = await does('connections', 'requests', 'test:200', '1')
+    expect(shown).toMatch(/^request   1\nevent     evt_/)
+    expect(shown).toMatch(/\n\nPOST\n(?:[^\n]+: [^\n]+\n)+\n\{"n":1\}\n$/)
+    expect(shown).toContain('\nx-shop: Berlin\n')
+    expect(shown).toMatch(/\nwebhook-signature: v1,\S+\n/)
+    const document = await json('connections', 'requests', 'test:200', '1')
+    expect(document).toMatchObject({ number: 1, body: '{"n":1}', encoding: 'utf-8' })
+    expect(await tries(['connections', 'requests', 'test:200', '2'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Test request not found'),
+    })
+    expect(await tries(['connections', 'requests', 'test:200', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('NUMBER must be the number of a request in the list'),
+    })
+  })
+
   test('pauses a connection, which holds its events; its default name is the host', async () => {
     const { does, json, untilStatus } = await server.account()
     const program = await localProgram()
@@ -160,15 +198,20 @@ describe('strongroom events', () => {
     const program = await localProgram((response) => response.writeHead(answers.pop() ?? 200).end())
     const url = (await does('sources', 'add', 'Shop')).trim()
     await does('connections', 'add', 'Shop', program.url)
-    const { id } = await send(url, '{"tab":"\u001B"}', { 'content-type': 'application/json' })
+    const { id } = await send(url, '{"tab":"\u001B"}', {
+      'content-type': 'application/json',
+      'ce-type': 'sale',
+    })
     await untilStatus(id, 'retrying')
     const shown = await does('events', 'show', id)
-    expect(shown).toMatch(/^event {5}evt_\S+\nsource {4}src_\S+\nstatus {4}retrying\nreceived /)
     expect(shown).toMatch(
-      /\nCONNECTION +STATE +RUN +ATTEMPTS +NEXT ATTEMPT\nconn_\S+ +retrying \(http_500\) +1 +1 +in \d+ seconds\n/,
+      /^event {5}evt_\S+\nsource {4}Shop \(src_\S+\)\ntype {6}sale\nstatus {4}retrying\nreceived /,
     )
     expect(shown).toMatch(
-      /\nCONNECTION [^\n]+\nconn_\S+ +1 +1 +(?:now|\d+ seconds? ago) +500 +\d+ ms[^\n]*\n$/,
+      /\nCONNECTION +STATE +RUN +ATTEMPTS +NEXT ATTEMPT\n\S+ \(conn_\S+\) +retrying \(http_500\) +1 +1 +in \d+ seconds\n/,
+    )
+    expect(shown).toMatch(
+      /\nCONNECTION [^\n]+\n127\.0\.0\.1:\d+ +1 +1 +(?:now|\d+ seconds? ago) +500 +\d+ ms[^\n]*\n\nRESPONSE HEADERS of 127\.0\.0\.1:\d+, run 1, attempt 1\n[^]*connection +keep-alive\n/,
     )
     expect(shown).not.toContain('tab')
     expect(await does('events', 'show', id, '--body')).toBe('{"tab":"\u001B"}')
@@ -226,11 +269,12 @@ describe('strongroom events', () => {
     expect(await listed('--limit', '2')).toEqual(sent.slice(0, 2))
     expect(await listed('--since', '1h', '--search', 'red')).toEqual([sent[2]])
     expect(await listed('--since', '1h', '--header', 'x-kind: kind-1')).toEqual([sent[1]])
+    expect(await listed('--type', 'kind.*')).toEqual([])
     expect(await listed('--until', '2026-01-31T12:00:00Z')).toEqual([])
     expect(await listed('--status', 'failed')).toEqual([])
     const { stdout, stderr } = await tries(['events', 'list', '--limit', '1'])
     expect(stdout).toMatch(
-      /^ID +RECEIVED +STATUS +SOURCE +DELIVERIES +BODY +TYPE\nevt_\S+ +(?:now|\d+ seconds? ago) +\S.* +Shop +none +3 bytes/,
+      /^ID +RECEIVED +STATUS +SOURCE +TYPE +DELIVERIES +BODY +CONTENT\nevt_\S+ +(?:now|\d+ seconds? ago) +\S.* +Shop +none +3 bytes/,
     )
     expect(stderr).toBe('There are more: --limit shows them\n')
   })
@@ -259,7 +303,35 @@ describe('strongroom events', () => {
     const again = await json('events', 'replay', ...chosen)
     expect(again).toMatchObject({ state: 'done', events: { matched: 0 } })
     expect(await json('replays', 'list')).toHaveLength(2)
-    expect(await does('replays', 'list')).toMatch(/\nrpl_\S+ +.+ src_\S+ +failed +done +2 +2\n$/)
+    expect(await does('replays', 'list')).toMatch(/\nrpl_\S+ +.+ Shop +failed +any +done +2 +2\n$/)
+  })
+
+  test('replays failures to the failed connection only, unless --all-connections is given', async () => {
+    const { does, json, untilStatus } = await server.account()
+    const answers = [500]
+    const broken = await localProgram((response) => response.writeHead(answers.pop() ?? 200).end())
+    const healthy = await localProgram()
+    const url = (await does('sources', 'add', 'Shop')).trim()
+    await does('connections', 'add', 'Shop', broken.url, '--name', 'Broken')
+    await does('connections', 'add', 'Shop', healthy.url, '--name', 'Healthy')
+    const { id } = await send(url, '1')
+    await healthy.until(1)
+    await untilStatus(id, 'retrying')
+    expect(await json('events', 'list', '--connection', 'Healthy')).toMatchObject([{ id }])
+    await does('events', 'cancel', id)
+    const all = ['events', 'replay', '--source', 'Shop', '--since', '2h']
+    expect(await does(...all, '--status', 'failed')).toBe('1 event found, 1 delivery replayed\n')
+    await untilStatus(id, 'delivered')
+    expect(await json('events', 'show', id)).toMatchObject({
+      attempts: [{ run: 1 }, { run: 1 }, { run: 2 }],
+    })
+    answers.push(500)
+    await does('events', 'replay', id, '--to', 'Broken')
+    await untilStatus(id, 'retrying')
+    await does('events', 'cancel', id)
+    const everywhere = await does(...all, '--status', 'failed', '--all-connections')
+    expect(everywhere).toBe('1 event found, 2 deliveries replayed\n')
+    await healthy.until(2)
   })
 
   test('cancels a replay on Ctrl+C, and by its id', async () => {

@@ -7,7 +7,9 @@ import type { ApiClient } from '../src/api-client.ts'
 const running: Replay = {
   id: 'rpl_AAAAAAAAAAAAAAAA',
   sourceId: 'src_AAAAAAAAAAAAAAAA',
+  sourceName: 'Shop',
   status: null,
+  type: null,
   state: 'running',
   progress: 0,
   events: { examined: 0, matched: 0, unverified: 0, gone: 0 },

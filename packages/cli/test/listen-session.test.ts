@@ -201,6 +201,7 @@ describe('forwarding', () => {
   const event: LiveEvent = {
     id: 'evt_AAAAAAAAAAAAAAAA',
     receivedAt: '2100-01-01T00:00:00.000Z',
+    type: null,
     unverified: false,
     method: 'PUT',
     query: 'a=1&b=%20',

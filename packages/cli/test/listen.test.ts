@@ -94,7 +94,7 @@ describe('strongroom listen', () => {
   test('prints a JSON document per line with --json', async () => {
     const listener = listening('http://127.0.0.1:9/hook', '--json')
     await listener.until('"ready"')
-    await send('{}')
+    await send('{"type":"sale"}')
     await listener.until('"event"')
     listener.process.kill('SIGINT')
     const { code, stdout } = await listener.finished
@@ -105,6 +105,7 @@ describe('strongroom listen', () => {
       {
         type: 'event',
         id: expect.stringMatching(/^evt_/),
+        eventType: 'sale',
         receivedAt: expect.any(String),
         status: null,
         error: 'ECONNREFUSED',

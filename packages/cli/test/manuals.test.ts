@@ -36,10 +36,8 @@ describe('the commands in the manuals', () => {
       const [first = '', stopped = '', again = ''] = [
         ...ferryhook.matchAll(/<!-- shell: ferryhook -->\n\n```sh\n(.*?)```\n/gs),
       ].map(([, script]) => script)
-      const [, setting = ''] = /^(FERRYHOOK_\S+ FERRYHOOK_\S+) npm start$/m.exec(ferryhook) ?? []
-      const env = Object.fromEntries(setting.split(' ').map((each) => each.split('=')))
       const cwd = await emptyDirectory()
-      const server = start(['serve', '--json'], { cwd, env: { PORT: '0', ...env } })
+      const server = start(['serve', '--json'], { cwd, env: { PORT: '0' } })
       onTestFinished(() => void server.process.kill('SIGKILL'))
       const { url } = JSON.parse(await server.until('\n}\n')) as { url: string }
       let requests = 0
@@ -80,7 +78,7 @@ describe('the commands in the manuals', () => {
       const ids = program.got.map(({ request }) => request.headers['webhook-id'])
       expect(ids).toEqual(Array(4).fill(expect.stringMatching(/^evt_/)))
       expect(new Set(ids).size).toBe(1)
-      expect(printed).toMatch(/\nevt_\S+ +.+ delivered +My repository +1 delivered /)
+      expect(printed).toMatch(/\nevt_\S+ +.+ delivered +My repository +ping +1 delivered /)
       expect(printed).toMatch(/ retrying \(\w+\) +3 +1 +in \d+ seconds\n/)
     },
   )

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { openEngine } from '@strongroom/engine/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimFirstAdmin } from './first-admin.ts'
 import { inProcess } from './in-process.ts'
@@ -7,10 +9,11 @@ describe('commands of operators with --server', () => {
   let server: Running
   let url: string
   let admin: string
+  let cwd: string
   let elsewhere: string
 
   beforeAll(async () => {
-    const cwd = await emptyDirectory()
+    cwd = await emptyDirectory()
     elsewhere = await emptyDirectory()
     server = start(['serve', '--json'], { cwd, env: { PORT: '0' } })
     const printed = await server.until('\n}\n')
@@ -43,6 +46,62 @@ describe('commands of operators with --server', () => {
       'server.operator.changed',
       'server.operator.added',
     ])
+  })
+
+  test('lists and ends sessions, and resets a second factor, over HTTP and on the store', async () => {
+    const local = (...args: string[]) => inProcess([...args], { cwd })
+    const none = await run(['operator', 'sessions'])
+    expect([none.code, none.stdout]).toEqual([0, 'There are no sessions\n'])
+    const { token } = JSON.parse((await run(['operator', 'add', 'sue', '--json'])).stdout)
+    const signIn = () =>
+      fetch(`${url}/server/v1/session`, {
+        method: 'POST',
+        headers: { origin: url, 'content-type': 'application/json' },
+        body: JSON.stringify({ token }),
+      })
+    const cookie = /^[^;]+/.exec((await signIn()).headers.get('set-cookie') ?? '')?.[0] ?? ''
+    await signIn()
+    const listed = await run(['operator', 'sessions', 'sue'])
+    expect(listed.stdout).toMatch(
+      /^sue {2}ses_[\w-]+ {2}signed in .* from 127\.0\.0\.1, .*expires in 1[12] hours\n/,
+    )
+    const sessions = JSON.parse((await local('operator', 'sessions', '--json')).stdout)
+    expect(sessions).toHaveLength(2)
+    for (const [at, command] of [run, (args: string[]) => local(...args)].entries()) {
+      const ended = await command(['operator', 'sessions', 'revoke', sessions[at].id])
+      expect([ended.code, ended.stdout]).toEqual([0, 'The session has ended\n'])
+      const again = await command(['operator', 'sessions', 'revoke', sessions[at].id])
+      expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('Session not found')])
+    }
+    const ended = await fetch(`${url}/server/v1/session`, { headers: { cookie } })
+    expect(ended.status).toBe(401)
+    for (const command of [run, (args: string[]) => local(...args)]) {
+      const reset = await command(['operator', 'reset-2fa', 'sue'])
+      expect([reset.code, reset.stderr]).toEqual([
+        1,
+        expect.stringContaining('No second factor is set up'),
+      ])
+    }
+    await run(['operator', 'remove', 'sue'])
+  })
+
+  test('verifies the audit log over HTTP with the same result as on the store', async () => {
+    const local = (...args: string[]) => inProcess(['audit', 'verify', ...args], { cwd })
+    for (const json of [[], ['--json']]) {
+      const remote = await run(['audit', 'verify', ...json])
+      expect(remote).toEqual(await local(...json))
+      expect([remote.code, remote.stdout]).toEqual([0, expect.stringContaining('entries')])
+    }
+    const engine = await openEngine({ directory: join(cwd, 'data') })
+    const Key = { PK: `AUDIT#${new Date().toISOString().slice(0, 7)}`, SK: '000000000001' }
+    const TableName = 'strongroom-operations'
+    const { Item = {} } = await engine.getItem({ TableName, Key })
+    await engine.putItem({ TableName, Item: { ...Item, actor: 'operator:somebody' } })
+    const found = await run(['audit', 'verify'])
+    expect(found).toEqual(await local())
+    expect([found.code, found.stdout]).toEqual([1, expect.stringContaining('/1: The entry was')])
+    await engine.putItem({ TableName, Item })
+    await engine.close()
   })
 
   test('lists and rotates server secrets over HTTP', async () => {

@@ -57,6 +57,12 @@ describe('strongroom serve', () => {
       )
     })
 
+    test('says that Ferryhook delivers to http:// on this machine', () => {
+      expect(server.printed).toMatch(
+        /\n  Ferryhook   http:\S+\n {14}delivers to http:\/\/ on this machine, except to itself,/,
+      )
+    })
+
     test('serves the home page, the API reference, health and readiness', async () => {
       const { get } = server
       const home = await get('/')
@@ -195,6 +201,7 @@ describe('strongroom serve', () => {
     expect(JSON.parse(printed)).toEqual({
       version: expect.stringMatching(/^\d/),
       url,
+      notices: [expect.stringContaining('on this machine')],
       store: { kind: 'embedded', location: join(cwd, 'data') },
       kms: { kind: 'embedded', location: join(cwd, 'data', 'keys', 'master.key') },
       services: ['sealed', 'ferryhook', 'form-bridge', 'key-store', 'two-key'],

@@ -1,76 +1,29 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { rm, stat, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FormBridgeServer, openFormBridge } from './form-bridge-server.ts'
 import { inProcess } from './in-process.ts'
 import { pluginZip } from './plugin-zip.ts'
-import { claimFirstAdmin } from './first-admin.ts'
-import { emptyDirectory, type Running, start } from './strongroom.ts'
+import { emptyDirectory } from './strongroom.ts'
 
 describe('through a running server', () => {
-  let server: Running
-  let wordpress: Server
-  let base: string
+  let server: FormBridgeServer
   let url: string
-  let token: string
-  let cwd: string
-  let site: { site_id: string; api_key: string; webhook_secret: string; domain: string }
-  let pending: { temp_key: string; registration_id: string; domain: string } | undefined
+  let site: Awaited<ReturnType<FormBridgeServer['connect']>>
 
-  const strongroom = (...args: string[]) =>
-    inProcess([...args, '--server', base], { cwd, env: { STRONGROOM_TOKEN: token } })
-  const post = async <T>(path: string, body: object): Promise<T> => {
-    const answer = await fetch(`${base}/form-bridge/v1${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    return (await answer.json()) as T
-  }
+  const strongroom = (...args: string[]) => server.strongroom(...args)
 
   beforeAll(async () => {
-    cwd = await emptyDirectory()
-    const made = await inProcess(['plugin', 'keygen', '--out', join(cwd, 'release.key')], { cwd })
-    wordpress = createServer((request, response) => {
-      const { searchParams } = new URL(request.url ?? '', 'http://x')
-      const text = `verify.${searchParams.get('challenge')}.${pending?.registration_id}.${pending?.domain}`
-      const mac = createHmac('sha256', pending?.temp_key ?? '')
-        .update(text)
-        .digest('hex')
-      response.end(JSON.stringify({ response: mac }))
-    }).listen(0, '127.0.0.1')
-    await once(wordpress, 'listening')
-    url = `http://127.0.0.1:${(wordpress.address() as AddressInfo).port}`
-    server = start(['serve', '--json'], {
-      cwd,
-      env: {
-        PORT: '0',
-        FORM_BRIDGE_ALLOW_HTTP: 'true',
-        FORM_BRIDGE_ALLOWED_NETWORKS: '127.0.0.1/32',
-        FORM_BRIDGE_DESTINATION_NETWORKS: '127.0.0.1/32',
-        FERRYHOOK_SIGNUP: 'open',
-        FORM_BRIDGE_RELEASE_KEYS: made.stdout.trim(),
-      },
-    })
-    const printed = await server.until('\n}\n')
-    ;({ url: base } = JSON.parse(printed) as { url: string })
-    token = await claimFirstAdmin(printed)
-    const given = { site_url: url, wp_version: '6.8', plugin_version: '1.0.0' }
-    pending = await post('/register', given)
-    const { registration_id, temp_key } = pending ?? {}
-    site = await post('/exchange', { registration_id, temp_key, site_url: url })
+    server = await openFormBridge()
+    url = server.siteUrl()
+    site = await server.connect()
   })
-  afterAll(async () => {
-    server.process.kill('SIGKILL')
-    wordpress.close()
-  })
+  afterAll(() => server.close())
 
   const statusOf = async () => {
     const headers = { authorization: `Bearer ${site.api_key}` }
-    const answer = await fetch(`${base}/form-bridge/v1/site`, { headers })
+    const answer = await fetch(`${server.base}/form-bridge/v1/site`, { headers })
     return ((await answer.json()) as { status: string }).status
   }
 
@@ -80,7 +33,7 @@ describe('through a running server', () => {
     const digest = createHash('sha256').update(text).digest('hex')
     const signed = `FB1\n${timestamp}\n${nonce}\nPOST\n${path}\n${digest}`
     const mac = createHmac('sha256', site.webhook_secret).update(signed).digest('hex')
-    const answer = await fetch(base + path, {
+    const answer = await fetch(server.base + path, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -97,12 +50,17 @@ describe('through a running server', () => {
 
   test('strongroom sites lists, searches and shows sites', async () => {
     expect((await strongroom('sites', 'list')).stdout).toContain(`${site.site_id}  ${site.domain}`)
+    const unseen = await strongroom('sites', 'list', '--status', 'all', '--not-seen-days', '14')
+    expect(unseen.stdout).toBe('There are no sites\n')
     expect((await strongroom('sites', 'list', '--search', 'nothing')).stdout).toBe(
       'There are no active sites\n',
     )
     const shown = await strongroom('sites', 'show', site.site_id)
     expect(shown.stdout).toMatch(/^site {10}site_.+\ndomain/)
     expect(shown.stdout).not.toContain(site.api_key)
+    expect(shown.stdout).toMatch(
+      /\ndestination {3}none: submissions wait on the site\. Set one with/,
+    )
     const json = await strongroom('sites', 'show', site.site_id, '--json')
     expect(JSON.parse(json.stdout)).toMatchObject({ site_id: site.site_id, status: 'active' })
   })
@@ -131,7 +89,7 @@ describe('through a running server', () => {
 
   test('a submission reaches a Ferryhook source verified, and a duplicate is recognised', async () => {
     const ferryhook = async <T>(method: string, path: string, bearer?: string, body?: object) => {
-      const answer = await fetch(`${base}/ferryhook/v1${path}`, {
+      const answer = await fetch(`${server.base}/ferryhook/v1${path}`, {
         method,
         headers: {
           'content-type': 'application/json',
@@ -154,10 +112,10 @@ describe('through a running server', () => {
       provider: 'standard-webhooks',
       signingSecret,
     })
-    const put = await fetch(`${base}/form-bridge/v1/sites/${site.site_id}/destination`, {
+    const put = await fetch(`${server.base}/form-bridge/v1/sites/${site.site_id}/destination`, {
       method: 'PUT',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ url: `${base}/in/${source.id}`, secret: signingSecret }),
+      headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: `${server.base}/in/${source.id}`, secret: signingSecret }),
     })
     expect(put.status).toBe(200)
     const submission = {
@@ -185,6 +143,7 @@ describe('through a running server', () => {
   })
 
   test('a release is signed, published and listed, and rejected without a signature', async () => {
+    const { cwd } = server
     const zip = join(cwd, 'form-bridge-1.2.0.zip')
     await writeFile(zip, pluginZip('1.2.0'))
     const unsigned = await strongroom('plugin', 'publish', zip)

@@ -1,11 +1,17 @@
 /** `strongroom audit …`: what operators changed, on the configured store or through a server. */
 import { type AuditFilter, createAuditLog } from '@strongroom/kit/audit-log'
+import {
+  type AuditMonthCheck,
+  type AuditVerification,
+  MAX_VERIFIED_ENTRIES,
+  toAuditVerification,
+} from '@strongroom/kit/audit-verification'
 import type { Item } from '@strongroom/kit/db'
 import { operationsTable } from '@strongroom/kit/operations-table'
 import { systemClock } from '@strongroom/platform/clock'
 import { type AuditEntryView, toAuditEntryView } from '@strongroom/server/audit/view'
 import { requireTables } from '@strongroom/server/tables'
-import { createOperatorClientIfRequested, refuseServer } from '../api-client.ts'
+import { createOperatorClientIfRequested } from '../api-client.ts'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { escapeControls, parseDuration, pluralize } from '../output.ts'
 import { withStore } from '../store.ts'
@@ -44,30 +50,64 @@ const auditVerify: Command = {
   name: 'audit verify',
   kind: 'either',
   summary: 'Verify the audit log of operators',
-  about: `Works on the store. Exits with 1 if entries were changed or removed. Entries form one chain per
-month: store the last hash of each elsewhere to detect a chain that was written anew.`,
+  about: `Exits with 1 if entries were changed or removed. Entries form one chain per month: store the last
+hash of each elsewhere to detect a chain that was written anew. A server verifies its log itself;
+with --local, this command does, so that you need not trust the server.`,
   async run(input) {
-    refuseServer(input)
-    return withStore(input, async (store) => {
-      await requireTables(store, [operationsTable])
-      const log = createAuditLog({ db: store.db, clock: systemClock })
-      const result = await log.verify()
-      const { entries, months, findings } = result
-      const shown = findings
-        .slice(0, MAX_FINDINGS)
-        .map(({ month, seq, message }) => `${month}/${seq}: ${message}\n`)
-      const rest = findings.length - shown.length
-      const lines = [
-        ...shown,
-        rest > 0 ? `and ${rest} more: --json lists all\n` : '',
-        ...months.map(({ month, last }) => `${month}: the last entry has the hash ${last}\n`),
-        `${pluralize(entries, 'entry', 'entries')}, ${findings.length === 0 ? 'intact' : 'NOT intact'}\n`,
-      ]
-      input.output.result(lines.join(''), result)
-      return findings.length === 0 ? 0 : FAILED
-    })
+    const result = await verifyLog(input)
+    const { entries, months, findings } = result
+    const shown = findings
+      .slice(0, MAX_FINDINGS)
+      .map(({ month, seq, message }) => `${month}/${seq}: ${message}\n`)
+    const rest = findings.length - shown.length
+    const lines = [
+      ...shown,
+      rest > 0 ? `and ${rest} more: --json lists all\n` : '',
+      ...months.map(({ month, last }) => `${month}: the last entry has the hash ${last}\n`),
+      `${pluralize(entries, 'entry', 'entries')}, ${findings.length === 0 ? 'intact' : 'NOT intact'}\n`,
+    ]
+    input.output.result(lines.join(''), result)
+    return findings.length === 0 ? 0 : FAILED
   },
 }
+
+async function verifyLog(input: CommandInput): Promise<AuditVerification> {
+  const api = createOperatorClientIfRequested(input, 'server')
+  const checks: AuditMonthCheck[] = []
+  let entries = 0
+  const add = (page: readonly AuditMonthCheck[], hasMore: boolean) => {
+    checks.push(...page)
+    for (const check of page) entries += check.entries
+    if (hasMore) input.output.progress(`${pluralize(entries, 'entry', 'entries')} so far`)
+  }
+  if (api) {
+    let cursor: string | null = null
+    do {
+      const query: string = cursor === null ? '' : `?cursor=${cursor}`
+      const page: { items: AuditMonthCheckView[]; cursor: string | null } = await api(
+        'GET',
+        `/audit/verification${query}`,
+      )
+      cursor = page.cursor
+      const found = page.items.map(({ last, ...check }) => ({ ...check, last: last ?? undefined }))
+      add(found, cursor !== null)
+    } while (cursor !== null)
+  } else {
+    await withStore(input, async (store) => {
+      await requireTables(store, [operationsTable])
+      const log = createAuditLog({ db: store.db, clock: systemClock })
+      let after: Item | undefined
+      do {
+        const page = await log.verifyPage({ limit: MAX_VERIFIED_ENTRIES, after })
+        after = page.next
+        add(page.items, after !== undefined)
+      } while (after)
+    })
+  }
+  return toAuditVerification(checks)
+}
+
+type AuditMonthCheckView = Omit<AuditMonthCheck, 'last'> & { last: string | null }
 
 async function listEntries(
   input: CommandInput,

@@ -1,9 +1,14 @@
 /** `strongroom backup`: the data of the embedded store as one verified file. */
+import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { backup } from '@strongroom/engine/backup'
 import { openStorage } from '@strongroom/engine/storage/open-storage'
+import { operationsTable } from '@strongroom/kit/operations-table'
+import { systemClock } from '@strongroom/platform/clock'
 import { masterKeyPath } from '@strongroom/server/kms/master-key'
-import { requireEmbeddedStore } from '@strongroom/server/store'
+import type { Settings } from '@strongroom/server/settings'
+import { createBackupRecord } from '@strongroom/server/status/backup'
+import { openStore, requireEmbeddedStore } from '@strongroom/server/store'
 import type { Command } from '../command.ts'
 import {
   masterKeyAttachment,
@@ -53,6 +58,7 @@ const backupCommand: Command = {
         attachments: withMasterKey ? [await masterKeyAttachment(configured, checks)] : [],
         onProgress: progressTo(input.output),
       })
+      await recordBackup(configured, directory, file, storage.tables())
       const saveToo = checks.length > 0 && !withMasterKey ? masterKeyPath(configured) : null
       const lines = [
         `${summary(tables)} copied to ${file}`,
@@ -78,6 +84,25 @@ const backupCommand: Command = {
       await storage.close()
     }
   },
+}
+
+/** For `strongroom status`, which warns if there is no recent one. Stores without the table have no server. */
+async function recordBackup(
+  configured: Settings,
+  directory: string,
+  file: string,
+  tables: readonly { name: string }[],
+): Promise<void> {
+  const name = `${configured.STRONGROOM_TABLE_PREFIX}${operationsTable.name}`
+  if (!tables.some((table) => table.name === name)) return
+  const { size } = await stat(file)
+  const store = await openStore({ ...configured, STRONGROOM_DATA: directory }, { mayCreate: false })
+  try {
+    const at = new Date(systemClock.now()).toISOString()
+    await createBackupRecord(store.db).put({ at, bytes: size, file })
+  } finally {
+    await store.close()
+  }
 }
 
 export const commands: readonly Command[] = [backupCommand]

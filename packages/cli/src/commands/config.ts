@@ -8,10 +8,8 @@ export const config: Command = {
   about: 'Settings are environment variables. The values of secret ones are never shown.',
   async run({ env, output }) {
     const values: Record<string, unknown> = settings.parse(env)
-    const rows = settings.rows().map((row) => {
-      const value = values[row.name]
-      const isSet = (env[row.name] ?? '') !== ''
-      return { ...row, value: row.secret && isSet ? '(set)' : (value ?? null), isSet }
+    const rows = settings.current(values as never).map((row) => {
+      return { ...row, value: row.secret && row.isSet ? '(set)' : (values[row.name] ?? null) }
     })
     output.result(text(rows), rows)
   },

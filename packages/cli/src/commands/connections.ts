@@ -2,6 +2,7 @@
 import { systemClock } from '@strongroom/platform/clock'
 import { type Command, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
+import { connectionsDryRun } from '../ferryhook/dry-run-command.ts'
 import {
   connectionOptions,
   parseLimits,
@@ -19,6 +20,7 @@ import { listSources, listConnections, findConnection, findSource } from '../fer
 import { createStatusCommands } from '../ferryhook/status-commands.ts'
 import type { Connection } from '../ferryhook/views.ts'
 import { columns, escapeControls } from '../output.ts'
+import { connectionsRequests } from '../ferryhook/request-commands.ts'
 import { connectionsRotate } from '../ferryhook/rotate-commands.ts'
 
 const connectionsList: Command = {
@@ -57,7 +59,8 @@ const connectionsAdd: Command = {
   },
   about: `SOURCE is an id, or a unique name. The destination verifies signatures with the secret, with
 any Standard Webhooks library. The server delivers to public https addresses;
-FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_HTTP allow others.`,
+FERRYHOOK_ALLOWED_NETWORKS and FERRYHOOK_ALLOW_HTTP allow others. The URL test:200, or another status,
+is the built-in test destination: "strongroom connections requests" shows what it received.`,
   async run(input) {
     const [source = '', url] = input.args
     const { options, output } = input
@@ -95,11 +98,10 @@ const connectionsShow: Command = {
   options: ferryhookOptions,
   about: 'CONNECTION is an id, or a unique name.',
   async run(input) {
-    const connection = await findConnection(
-      createFerryhookClient(parseAccess(input)),
-      input.args[0] ?? '',
-    )
-    input.output.result(connectionText(connection, systemClock.now()), connection)
+    const api = createFerryhookClient(parseAccess(input))
+    const connection = await findConnection(api, input.args[0] ?? '')
+    const { name } = await findSource(api, connection.sourceId)
+    input.output.result(connectionText(connection, name, systemClock.now()), connection)
   },
 }
 
@@ -138,9 +140,11 @@ stored headers to another address requires an API key with the permission admin.
     requireChange('connections change', { ...given, limits: parseLimits(input) })
     const api = createFerryhookClient(parseAccess(input))
     const before = await findConnection(api, input.args[0] ?? '')
-    const body = { ...given, limits: parseLimits(input, before.limits) }
+    const { rev } = before
+    const body = { ...given, limits: parseLimits(input, before.limits), rev }
     const changed = await api<Connection>('PATCH', `/connections/${before.id}`, body)
-    input.output.result(connectionText(changed, systemClock.now()), changed)
+    const source = await findSource(api, changed.sourceId)
+    input.output.result(connectionText(changed, source.name, systemClock.now()), changed)
   },
 }
 
@@ -164,6 +168,8 @@ export const commands: readonly Command[] = [
   connectionsShow,
   connectionsChange,
   connectionsTest,
+  connectionsRequests,
+  connectionsDryRun,
   connectionsPause,
   connectionsResume,
   connectionsRotate,

@@ -2,14 +2,10 @@
 import { systemClock } from '@strongroom/platform/clock'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
-import {
-  type EventFilter,
-  parseEventFilter,
-  eventFilterOptions,
-} from '../ferryhook/event-filter.ts'
+import { parseEventFilter, eventFilterOptions } from '../ferryhook/event-filter.ts'
 import { eventLine, eventText } from '../ferryhook/text.ts'
-import { listSources, findSource, parseEventId } from '../ferryhook/find.ts'
-import type { Delivery, Event, EventDetail, Page, Source } from '../ferryhook/views.ts'
+import { findConnection, findSource, parseEventId } from '../ferryhook/find.ts'
+import type { Delivery, EventDetail, ListedEvent, Page } from '../ferryhook/views.ts'
 import { columns, pluralize, escapeControls, escapeForTerminal } from '../output.ts'
 import type { ApiClient } from '../api-client.ts'
 import { eventsReplay } from '../ferryhook/replay-command.ts'
@@ -23,52 +19,61 @@ const eventsList: Command = {
   summary: 'List events of a source, or of all sources, newest first',
   options: {
     ...eventFilterOptions,
+    connection: {
+      value: 'CONNECTION',
+      summary: 'Only events with a delivery to this connection',
+    },
     limit: { value: 'NUMBER', summary: 'Maximum number (20)' },
     ...ferryhookOptions,
   },
-  about: 'SOURCE is an id, or a unique name.',
+  about: 'SOURCE and CONNECTION are ids, or unique names.',
   async run(input) {
     const limit = parseLimit(input)
     const now = systemClock.now()
     const chosen = parseEventFilter(input, now)
     const api = createFerryhookClient(parseAccess(input))
-    const [given] = input.args
-    const sources = given === undefined ? await listSources(api) : [await findSource(api, given)]
-    const found: Event[] = []
+    const [source] = input.args
+    const { connection } = input.options
+    const places = {
+      ...(source !== undefined && { source: (await findSource(api, source)).id }),
+      ...(typeof connection === 'string' && {
+        connection: (await findConnection(api, connection)).id,
+      }),
+    }
     // One more than the limit shows whether there are more.
-    for (const { id } of sources) found.push(...(await newest(api, id, chosen, limit + 1)))
-    const all = found.toSorted((a, b) => Date.parse(b.receivedAt) - Date.parse(a.receivedAt))
-    const events = all.slice(0, limit)
-    input.output.result(listText(events, sources, now), events)
-    if (all.length > limit) input.output.progress('There are more: --limit shows them')
+    const found = await newest(api, { ...chosen, ...places }, limit + 1)
+    const events = found.slice(0, limit)
+    input.output.result(listText(events, now), events)
+    if (found.length > limit) input.output.progress('There are more: --limit shows them')
   },
 }
 
 /** A page may be short or empty although more follow. */
 async function newest(
   api: ApiClient,
-  sourceId: string,
-  chosen: EventFilter,
+  chosen: Record<string, string>,
   maxEvents: number,
-): Promise<Event[]> {
-  const found: Event[] = []
+): Promise<ListedEvent[]> {
+  const found: ListedEvent[] = []
   let cursor: string | null = null
   do {
     const limit = String(Math.min(maxEvents - found.length, MAX_PAGE_SIZE))
     const query = new URLSearchParams({ ...chosen, limit, ...(cursor !== null && { cursor }) })
-    const path: string = `/sources/${sourceId}/events?${query.toString()}`
-    const page: Page<Event> = await api<Page<Event>>('GET', path)
+    const path: string = `/events?${query.toString()}`
+    const page: Page<ListedEvent> = await api<Page<ListedEvent>>('GET', path)
     found.push(...page.items)
     cursor = page.cursor
   } while (cursor !== null && found.length < maxEvents)
   return found
 }
 
-function listText(events: readonly Event[], sources: readonly Source[], now: number): string {
+function listText(events: readonly ListedEvent[], now: number): string {
   if (events.length === 0) return 'No matching events\n'
-  const names = new Map(sources.map(({ id, name }) => [id, escapeControls(name)]))
-  const rows = events.map((event) => eventLine(event, names.get(event.sourceId) ?? '', now))
-  return columns([['ID', 'RECEIVED', 'STATUS', 'SOURCE', 'DELIVERIES', 'BODY', 'TYPE'], ...rows])
+  const rows = events.map((event) => eventLine(event, escapeControls(event.sourceName), now))
+  return columns([
+    ['ID', 'RECEIVED', 'STATUS', 'SOURCE', 'TYPE', 'DELIVERIES', 'BODY', 'CONTENT'],
+    ...rows,
+  ])
 }
 
 function parseLimit({ options }: CommandInput): number {

@@ -4,7 +4,7 @@ import { parseUrl } from '@strongroom/kit/parse-url'
 import { type Command, type CommandInput, type Output, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'
 import { findSource, isId } from '../ferryhook/find.ts'
-import { pluralize } from '../output.ts'
+import { escapeControls, pluralize } from '../output.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { createForwarder, type Forwarded, type LiveEvent } from '../ferryhook/listen-forward.ts'
 import { listen } from '../ferryhook/listen-session.ts'
@@ -19,6 +19,10 @@ const listenCommand: Command = {
       value: 'URL',
       summary: 'Local URL, such as http://localhost:3000/hook; required',
     },
+    type: {
+      value: 'TYPE',
+      summary: 'Only events of this type, such as invoice.paid or "invoice.*"',
+    },
     ...ferryhookOptions,
   },
   about: `SOURCE is an id, or a unique name. The API key needs the permission read. Forwards each new event
@@ -26,7 +30,7 @@ with its original method, headers and bytes, one after the other. Reconnects by 
 where it stopped. Events whose verification failed are not forwarded.`,
   async run(input) {
     const { sourceId, forward, server, key } = await parseInput(input)
-    const { output } = input
+    const { output, options } = input
     const stop = new AbortController()
     void stopSignal().then(() => stop.abort())
     const forwarder = createForwarder(forward)
@@ -36,6 +40,7 @@ where it stopped. Events whose verification failed are not forwarded.`,
       await listen({
         server,
         sourceId,
+        type: typeof options['type'] === 'string' ? options['type'] : undefined,
         key,
         signal: stop.signal,
         startTimer,
@@ -91,9 +96,11 @@ function parseForwardUrl(forward: string | boolean | undefined): URL {
 }
 
 function printForwarded(output: Output, event: LiveEvent, { status, error, ms }: Forwarded): void {
-  output.line(`${timeOf(event)}  ${event.id}  ${status ?? error}  ${ms} ms`, {
+  const type = event.type === null ? '' : `  ${escapeControls(event.type)}`
+  output.line(`${timeOf(event)}  ${event.id}${type}  ${status ?? error}  ${ms} ms`, {
     type: 'event',
     id: event.id,
+    eventType: event.type,
     receivedAt: event.receivedAt,
     status: status ?? null,
     ...(error !== undefined && { error }),

@@ -1,8 +1,9 @@
 /** `strongroom operator …`: who may administer the server, on any store or through a server. */
-import { type Operator, type OperatorRole, operatorRoles } from '@strongroom/kit/operators'
+import { type Operator, type OperatorRole, operatorRoles } from '@strongroom/kit/operator-item'
 import { systemClock } from '@strongroom/platform/clock'
 import { FIRST_ADMIN } from '@strongroom/server/operators/bootstrap'
 import { createOperatorService } from '@strongroom/server/operators/service'
+import type { SessionView } from '@strongroom/server/sessions/view'
 import { serviceNames } from '@strongroom/server/services'
 import { createAnonymousClientIfRequested } from '../api-client.ts'
 import { type Command, type CommandInput, usageError } from '../command.ts'
@@ -102,6 +103,44 @@ const operatorRemove: Command = {
   },
 }
 
+const operatorSessions: Command = {
+  name: 'operator sessions',
+  kind: 'either',
+  args: '[NAME]',
+  summary: 'List sessions of operators in the console',
+  about: 'With the token of an operator who is not an admin of the whole server, only its own.',
+  async run(input) {
+    const [name] = input.args
+    const found = await withOperators(input, (operators) => operators.sessions(name))
+    input.output.result(found.map(sessionLine).join('') || 'There are no sessions\n', found)
+  },
+}
+
+const operatorSessionsRevoke: Command = {
+  name: 'operator sessions revoke',
+  kind: 'either',
+  args: 'ID',
+  summary: 'End a session of an operator',
+  async run(input) {
+    const [id = ''] = input.args
+    await withOperators(input, (operators) => operators.revokeSession(id))
+    input.output.result('The session has ended\n', { id, revoked: true })
+  },
+}
+
+const operatorReset: Command = {
+  name: 'operator reset-2fa',
+  kind: 'either',
+  args: 'NAME',
+  summary: "Reset an operator's second factor and end its sessions",
+  about: 'For an operator who lost it. The token stays: rotate it too if it may be stolen.',
+  async run(input) {
+    const [name = ''] = input.args
+    await withOperators(input, (operators) => operators.resetSecondFactor(name))
+    input.output.result(`${name} can sign in with its token alone\n`, { name, reset: true })
+  },
+}
+
 const operatorBootstrap: Command = {
   name: 'operator bootstrap',
   kind: 'store',
@@ -182,6 +221,18 @@ function lineOf(operator: Operator): string {
   return `${name}  ${parts.join(', ')}\n`
 }
 
+function sessionLine(session: SessionView): string {
+  const { id, operator, createdAt, lastUsedAt, expiresAt, address, secondFactor } = session
+  const since = (time: string) => formatRelative(time, systemClock.now())
+  const parts = [
+    `signed in ${since(createdAt)}${address === null ? '' : ` from ${address}`}`,
+    ...(secondFactor ? ['with a second factor'] : []),
+    ...(lastUsedAt === null ? [] : [`last used ${since(lastUsedAt)}`]),
+    `expires ${since(expiresAt)}`,
+  ]
+  return `${operator}  ${id}  ${parts.join(', ')}\n`
+}
+
 function expiryText(expiresAt: number): string {
   return expiresAt * 1000 <= systemClock.now() ? 'EXPIRED' : `expires ${relative(expiresAt)}`
 }
@@ -200,6 +251,9 @@ export const commands: readonly Command[] = [
   operatorChange,
   operatorRotate,
   operatorRemove,
+  operatorSessions,
+  operatorSessionsRevoke,
+  operatorReset,
   operatorBootstrap,
   operatorClaim,
 ]

@@ -1,9 +1,10 @@
 /** `strongroom plugin …`: signs plugin releases offline and publishes them. */
 import { readFile } from 'node:fs/promises'
 import { createPrivateFile, replaceFile } from '@strongroom/platform/private-file'
-import { type Command, usageError } from '../command.ts'
+import { type Command, type CommandOption, usageError } from '../command.ts'
 import { newSigningKey, readPackageFacts, signPackage } from '../form-bridge/plugin-signing.ts'
 import { createServiceClient, requiredServerOption } from '../api-client.ts'
+import { columns } from '../output.ts'
 
 /** Signatures are published. */
 const PUBLIC_FILE = 0o644
@@ -13,6 +14,16 @@ interface ReleaseLine {
   status: string
   file_size: number
   sha256: string
+}
+
+interface ShownRelease extends ReleaseLine {
+  slug: string
+  published_at: string | null
+  is_cached: boolean
+}
+
+const slugOption: Readonly<Record<string, CommandOption>> = {
+  slug: { value: 'SLUG', summary: 'The plugin (form-bridge)' },
 }
 
 const pluginKeygen: Command = {
@@ -82,9 +93,7 @@ const pluginVersions: Command = {
   summary: 'List releases of a plugin (form-bridge), highest version first',
   options: requiredServerOption,
   async run(input) {
-    const [slug = 'form-bridge'] = input.args
-    if (!/^[a-z0-9-]{1,64}$/.test(slug))
-      throw usageError('SLUG must have 1 to 64 lower-case letters, digits and hyphens')
+    const slug = parseSlug('SLUG', input.args[0])
     const api = createServiceClient(input, 'form-bridge')
     const { items: found } = await api<{ items: ReleaseLine[] }>('GET', `/plugins/${slug}/versions`)
     const lines = found.map(
@@ -93,6 +102,50 @@ const pluginVersions: Command = {
     )
     input.output.result(lines.join('') || `There are no releases of ${slug}\n`, found)
   },
+}
+
+const pluginShow: Command = {
+  name: 'plugin show',
+  kind: 'client',
+  args: 'VERSION',
+  summary: 'Show a release: status, hash, whether it is the cached newest one',
+  options: { ...slugOption, ...requiredServerOption },
+  async run(input) {
+    const slug = parseSlug('--slug', input.options['slug'])
+    const path = `/plugins/${slug}/versions/${encodeURIComponent(input.args[0] ?? '')}`
+    const release = await createServiceClient(input, 'form-bridge')<ShownRelease>('GET', path)
+    const rows = [
+      ['plugin', release.slug],
+      ['version', release.version],
+      ['status', release.status],
+      ['published', release.published_at ?? 'never'],
+      ['size', `${release.file_size} bytes`],
+      ['sha256', release.sha256],
+      ['cached', release.is_cached ? 'yes, sites are offered it' : 'no'],
+    ]
+    input.output.result(columns(rows), release)
+  },
+}
+
+const pluginWithdraw: Command = {
+  name: 'plugin withdraw',
+  kind: 'client',
+  args: 'VERSION',
+  summary: 'Withdraw a release: it is no longer offered or downloadable',
+  options: { ...slugOption, ...requiredServerOption },
+  about: 'Sites that have it keep it. Its version cannot be used again.',
+  async run(input) {
+    const slug = parseSlug('--slug', input.options['slug'])
+    const version = input.args[0] ?? ''
+    const path = `/plugins/${slug}/${encodeURIComponent(version)}/withdraw`
+    const release = await createServiceClient(input, 'form-bridge')<ReleaseLine>('POST', path)
+    input.output.result(`${slug} ${release.version} is withdrawn\n`, release)
+  },
+}
+
+function parseSlug(what: string, given: unknown = 'form-bridge'): string {
+  if (typeof given === 'string' && /^[a-z0-9-]{1,64}$/.test(given)) return given
+  throw usageError(`${what} must have 1 to 64 lower-case letters, digits and hyphens`)
 }
 
 async function writeNewFile(file: string, text: string): Promise<void> {
@@ -118,4 +171,6 @@ export const commands: readonly Command[] = [
   pluginSign,
   pluginPublish,
   pluginVersions,
+  pluginShow,
+  pluginWithdraw,
 ]

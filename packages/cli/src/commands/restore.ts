@@ -2,9 +2,17 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { restore } from '@strongroom/engine/backup'
+import type { BackupManifest } from '@strongroom/engine/storage/backups/backup-file'
 import { DataError } from '@strongroom/engine/storage/lmdb/failures'
+import { createAuditLog } from '@strongroom/kit/audit-log'
+import { serverTable } from '@strongroom/kit/server-table'
 import { createPrivate } from '@strongroom/kms/master-key/private-file'
+import { systemClock } from '@strongroom/platform/clock'
 import { masterKeyPath } from '@strongroom/server/kms/master-key'
+import { localActor } from '@strongroom/server/local-actor'
+import type { Settings } from '@strongroom/server/settings'
+import { openStore } from '@strongroom/server/store'
+import { requireAuditLog } from '@strongroom/server/tables'
 import type { Command } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { reportCreated } from '../store.ts'
@@ -25,7 +33,8 @@ const restoreCommand: Command = {
   summary: 'Restore a backup into a data directory',
   options: dataOption,
   about: `Verifies the backup first, and the master key if one exists already. The directory may contain that
-master key and must otherwise be empty or missing.`,
+master key and must otherwise be empty or missing. The audit log of the restored store says that it
+was restored, and by whom.`,
   async run(input) {
     const { configured, directory } = configuredData(input)
     const file = resolve(input.args[0] ?? '')
@@ -42,6 +51,7 @@ master key and must otherwise be empty or missing.`,
           plan = await masterKeyPlan(file, configured, askMasterKeyPassphrase(input))
           if (plan.action === 'write') undo = await writeMasterKey(keyFile, plan.line)
         },
+        onRestored: (staging, manifest) => recordRestore(configured, staging, manifest),
       })
       reportCreated(input.output)(directory)
       input.output.result(
@@ -58,6 +68,30 @@ master key and must otherwise be empty or missing.`,
       throw error
     }
   },
+}
+
+/** The entry appears together with the store. Data that has no server, such as test tables, gets none. */
+async function recordRestore(
+  configured: Settings,
+  STRONGROOM_DATA: string,
+  { createdAt, tables }: BackupManifest,
+): Promise<void> {
+  const servers = tables.filter(({ name }) => name.endsWith(serverTable.name))
+  for (const { name } of servers) {
+    const STRONGROOM_TABLE_PREFIX = name.slice(0, -serverTable.name.length)
+    const own = { ...configured, STRONGROOM_DATA, STRONGROOM_TABLE_PREFIX }
+    const store = await openStore(own, { mayCreate: false })
+    try {
+      await requireAuditLog(store)
+      await createAuditLog({ db: store.db, clock: systemClock }).record({
+        ...localActor(),
+        action: 'server.store.restored',
+        after: { backupOf: new Date(createdAt).toISOString() },
+      })
+    } finally {
+      await store.close()
+    }
+  }
 }
 
 function masterKeyText({ action }: MasterKeyPlan, keyFile: string): string {

@@ -71,6 +71,7 @@ const serveCommand: Command = {
       store: { kind: server.store.kind, location: server.store.location },
       kms: { kind: server.kms.kind, location: server.kms.location },
       services: server.services.map(({ name }) => name),
+      notices: server.services.flatMap(({ notice }) => notice ?? []),
       ...(saved?.kind === 'saved' && { bootstrapFile: saved.file }),
     })
     await stopped
@@ -98,7 +99,10 @@ function banner(server: RunningServer, saved: SavedCode | undefined): string {
   const lines: (readonly [name: string, value: string])[] = [
     ['Home', url],
     ['API', `${url}/docs`],
-    ...running.map((service) => [service.title, service.url] as const),
+    ...running.flatMap(({ title, url: at, notice }) => [
+      [title, at] as const,
+      ...(notice === undefined ? [] : [['', notice] as const]),
+    ]),
     ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
     ['Store', `${store.label}, ${store.location}`],
     ['KMS', `${kms.label}, ${kms.kind === 'embedded' ? 'master key in ' : ''}${kms.location}`],

@@ -15,35 +15,31 @@ import {
   secretHelp,
   readSecretOption,
 } from '../ferryhook/signing-secret.ts'
-import { sourceText } from '../ferryhook/text.ts'
+import { eventCountText, sourceText } from '../ferryhook/text.ts'
 import { createStatusCommands } from '../ferryhook/status-commands.ts'
 import type { Source } from '../ferryhook/views.ts'
 import { readSecret } from '../input.ts'
 import { columns, escapeControls, formatRelative } from '../output.ts'
 import { sourcesRotate } from '../ferryhook/rotate-commands.ts'
 
-/** The server counts settled events in batches. */
-const COUNTED_LATER =
-  'Events are counted every few minutes; "strongroom events list" shows them immediately.'
-
 const sourcesList: Command = {
   name: 'sources list',
   kind: 'client',
   summary: 'List the sources of Ferryhook',
   options: ferryhookOptions,
-  about: COUNTED_LATER,
   async run(input) {
     const sources = await listSources(createFerryhookClient(parseAccess(input)))
     const now = systemClock.now()
-    const rows = sources.map(({ id, name, provider, status, lastEventAt, eventCount }) => [
-      id,
-      escapeControls(name),
-      provider,
-      status,
-      lastEventAt === null ? 'none counted' : formatRelative(lastEventAt, now),
-      String(eventCount),
+    const rows = sources.map((source) => [
+      source.id,
+      escapeControls(source.name),
+      source.provider,
+      source.status,
+      source.verifies ? 'yes' : 'no',
+      source.lastEventAt === null ? 'none' : formatRelative(source.lastEventAt, now),
+      eventCountText(source),
     ])
-    const head = ['ID', 'NAME', 'PROVIDER', 'STATUS', 'LAST EVENT', 'EVENTS']
+    const head = ['ID', 'NAME', 'PROVIDER', 'STATUS', 'VERIFIES', 'LAST EVENT', 'EVENTS']
     const none = 'There are no sources: add one with "strongroom sources add"\n'
     input.output.result(rows.length === 0 ? none : columns([head, ...rows]), sources)
   },
@@ -65,16 +61,17 @@ A custom source without --algorithm needs no secret and accepts all requests.`,
     const api = createFerryhookClient(parseAccess(input))
     const given = await readConfiguredSecret(input)
     rejectSecretIfUnsigned(given, input)
-    const needsNone = unsigned === true || (provider === 'custom' && algorithm === undefined)
+    const isOff = unsigned === true || algorithm === 'none'
+    const needsNone = isOff || (provider === 'custom' && algorithm === undefined)
     const signingSecret = given ?? (needsNone ? undefined : await readSecret('Signing secret: '))
     const body = { name: input.args[0], provider, signingSecret, ...chosen }
     const source = await api<Source>('POST', '/sources', body)
-    if (!source.hasSigningSecret) input.output.progress(NOT_VERIFIED)
+    if (!source.verifies) input.output.progress(NOT_VERIFIED)
     input.output.result(`${source.url}\n`, source)
   },
 }
 
-const NOT_VERIFIED = 'The source has no signing secret: it accepts all requests'
+const NOT_VERIFIED = 'The source does not verify: it accepts all requests'
 
 const sourcesShow: Command = {
   name: 'sources show',
@@ -82,7 +79,7 @@ const sourcesShow: Command = {
   args: 'SOURCE',
   summary: 'Show a source: URL, verification, last event',
   options: ferryhookOptions,
-  about: `SOURCE is an id, or a unique name. ${COUNTED_LATER}`,
+  about: 'SOURCE is an id, or a unique name.',
   async run(input) {
     const source = await findSource(createFerryhookClient(parseAccess(input)), input.args[0] ?? '')
     input.output.result(sourceText(source, systemClock.now()), source)
@@ -108,7 +105,7 @@ const sourcesChange: Command = {
   name: 'sources change',
   kind: 'client',
   args: 'SOURCE',
-  summary: "Update a source's name, verification or event id field",
+  summary: "Update a source's name, verification, methods or event id field",
   options: {
     name: { value: 'NAME', summary: 'New name' },
     ...sourceOptions,

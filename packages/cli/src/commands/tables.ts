@@ -1,7 +1,12 @@
 /** `strongroom tables …`: creates, verifies and exports the tables of all services. */
+import { createAuditLog } from '@strongroom/kit/audit-log'
 import { cloudFormation } from '@strongroom/kit/cloudformation'
-import { createTables, verifyTables } from '@strongroom/kit/tables'
+import { operationsTable } from '@strongroom/kit/operations-table'
+import type { Table } from '@strongroom/kit/table'
+import { createTables, findMissingTables, verifyTables } from '@strongroom/kit/tables'
+import { systemClock } from '@strongroom/platform/clock'
 import { dataModels, everyTable } from '@strongroom/server/data-model'
+import { localActor } from '@strongroom/server/local-actor'
 import { settings } from '@strongroom/server/settings'
 import type { Command } from '../command.ts'
 import { withStore } from '../store.ts'
@@ -14,13 +19,32 @@ const tablesCreate: Command = {
   run: (input) =>
     withStore(input, async (store, { STRONGROOM_TABLE_PREFIX: prefix }) => {
       const { db, kind, label, location, recoveryDays } = store
-      const done: { table: string; outcome: string }[] = []
-      await createTables(db, everyTable, {
-        recoveryDays,
-        onTable({ name }, outcome) {
-          done.push({ table: prefix + name, outcome })
-          input.output.progress(`${prefix}${name}: ${outcome === 'created' ? 'created' : 'exists'}`)
-        },
+      const outcomes = new Map<Table, string>()
+      const create = (tables: readonly Table[]) =>
+        createTables(db, tables, {
+          recoveryDays,
+          onTable(table, outcome) {
+            outcomes.set(table, outcome)
+            const { name } = table
+            input.output.progress(
+              `${prefix}${name}: ${outcome === 'created' ? 'created' : 'exists'}`,
+            )
+          },
+        })
+      const missing = await findMissingTables(db, everyTable)
+      // The first one, because it has the audit log, which records the others.
+      await create([operationsTable])
+      const others = everyTable.filter((table) => table !== operationsTable)
+      if (missing.length === 0) await create(others)
+      else {
+        const log = createAuditLog({ db, clock: systemClock })
+        const after = { tables: missing.map((name) => prefix + name) }
+        const change = { ...localActor(), action: 'server.tables.created', after }
+        await log.around(change, () => create(others))
+      }
+      const done = everyTable.map((table) => {
+        const outcome = outcomes.get(table) ?? 'exists'
+        return { table: prefix + table.name, outcome }
       })
       const created = done.filter(({ outcome }) => outcome === 'created').length
       if (created > 0 && kind !== 'embedded')

@@ -46,6 +46,8 @@ const MESSAGES: Readonly<Record<string, (data: Data) => string>> = {
   },
   'ferryhook.source_not_found': () => 'Source not found: see "strongroom sources list"',
   'ferryhook.connection_not_found': () => 'Connection not found: see "strongroom connections list"',
+  'ferryhook.connection_changed': () =>
+    'The connection was changed at the same time: check it and run the command again',
   'ferryhook.event_not_found': () => 'Event not found or expired: see "strongroom events list"',
   'ferryhook.replay_not_found': () => 'Replay not found: see "strongroom replays list"',
   'ferryhook.run_open': () =>

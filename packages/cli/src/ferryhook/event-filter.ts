@@ -9,6 +9,10 @@ export const eventFilterOptions = {
     value: 'STATUS',
     summary: `Only events with this status: ${eventStatuses.join(', ')}`,
   },
+  type: {
+    value: 'TYPE',
+    summary: 'Only events of this type, such as invoice.paid or "invoice.*"',
+  },
   since: { value: 'TIME', summary: 'Only events since then: 90m, 2h, 3d, or 2026-01-31T12:00:00Z' },
   until: { value: 'TIME', summary: 'Only events until then, in the same format' },
   search: { value: 'TEXT', summary: 'Only events with this text in the body; requires --since' },
@@ -21,6 +25,7 @@ export const eventFilterOptions = {
 
 export interface EventFilter {
   status?: string
+  type?: string
   from?: string
   to?: string
   body?: string
@@ -32,12 +37,13 @@ export function parseEventFilter(
   { options }: Pick<CommandInput, 'options'>,
   now: number,
 ): EventFilter {
-  const { status, since, until, search, header } = options
+  const { status, type, since, until, search, header } = options
   if ((search !== undefined || header !== undefined) && since === undefined) {
     throw usageError('A text search requires a start time: add --since, such as --since 1d')
   }
   return {
     ...(typeof status === 'string' && { status: requireOneOf('status', eventStatuses, status) }),
+    ...(typeof type === 'string' && { type }),
     ...(typeof since === 'string' && { from: parseTime('since', since, now) }),
     ...(typeof until === 'string' && { to: parseTime('until', until, now) }),
     ...(typeof search === 'string' && { body: search }),

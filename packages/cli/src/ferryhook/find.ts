@@ -31,25 +31,31 @@ export function isId(prefix: 'src' | 'conn' | 'evt' | 'rpl', text: string): bool
   return new RegExp(`^${prefix}_[\\w-]{16}$`).test(text)
 }
 
-function findByName<T extends { name: string }>(
-  kind: 'source' | 'connection',
+/** Finds what has this name, for commands that take an id or a unique name. */
+export function findByName<T extends { name: string }>(
+  kind: 'source' | 'connection' | 'API key',
   idOrName: string,
   all: readonly T[],
 ): T {
+  const word = kind === 'API key' ? 'api-key' : kind
   const called = `called "${escapeControls(idOrName)}"`
   const [found, another] = all.filter(({ name }) => name === idOrName)
   if (another) {
-    throw usageError(`Several ${kind}s are ${called}: use the id from "strongroom ${kind}s list"`)
+    throw usageError(`Several ${kind}s are ${called}: use the id from "strongroom ${word}s list"`)
   }
   if (found) return found
   const names = all.map(({ name }) => name)
   const meant = nearest(idOrName, names)
   const hint =
     meant === undefined
-      ? `see "strongroom ${kind}s list"`
+      ? `see "strongroom ${word}s list"`
       : `did you mean "${escapeControls(meant)}"?`
   const message = `No ${kind} is ${called}: ${hint}`
-  throw new ApiError({ code: `ferryhook.${kind}_not_found`, status: 404, message })
+  throw new ApiError({
+    code: `ferryhook.${word.replace('-', '_')}_not_found`,
+    status: 404,
+    message,
+  })
 }
 
 /** An event has no name. */

@@ -7,6 +7,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 export interface LiveEvent {
   id: string
   receivedAt: string
+  type: string | null
   /** Signature verification failed. */
   unverified: boolean
   method: string

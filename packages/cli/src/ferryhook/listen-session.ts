@@ -11,6 +11,8 @@ import type { LiveEvent } from './listen-forward.ts'
 export interface ListenOptions {
   server: string
   sourceId: string
+  /** Only events of this type. */
+  type?: string | undefined
   key: string
   /** Stops listening. */
   signal: AbortSignal
@@ -41,6 +43,7 @@ interface Disconnect {
 /** Resolves when the signal fires; throws failures that a retry would not change. */
 export async function listen(options: ListenOptions): Promise<void> {
   const { server, sourceId, key, signal, startTimer } = options
+  const query = options.type === undefined ? '' : `?type=${encodeURIComponent(options.type)}`
   const handled = createMemory()
   /** Ferryhook is below its name, or at the root of a server that runs it alone. */
   let prefix = '/ferryhook'
@@ -49,7 +52,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   let retries = 0
 
   async function connect(ended: AbortSignal): Promise<ReadableStream<Uint8Array> | Disconnect> {
-    const response = await fetch(`${server}${prefix}/v1/sources/${sourceId}/stream`, {
+    const response = await fetch(`${server}${prefix}/v1/sources/${sourceId}/stream${query}`, {
       headers: {
         accept: 'text/event-stream',
         authorization: `Bearer ${key}`,

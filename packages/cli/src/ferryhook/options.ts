@@ -1,12 +1,12 @@
 /** Options of commands that create or change sources and connections. */
-import { providers } from '@strongroom/ferryhook/sources/item'
+import { eventMethods, providers } from '@strongroom/ferryhook/sources/item'
 import { nearest } from '@strongroom/kit/nearest'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { readTextFile } from '../input.ts'
 import { parseDuration } from '../output.ts'
 import { secretOptions } from './signing-secret.ts'
-import type { Limits, DedupRule } from './views.ts'
+import type { Limits, FieldRule } from './views.ts'
 
 export const connectionOptions = {
   filter: { value: 'FILE', summary: 'JSON file with filter conditions; none removes it' },
@@ -94,9 +94,17 @@ export const sourceOptions = {
     value: 'WHERE',
     summary: 'Where the event id is: a header, or a path such as $.id; or none, standard',
   },
+  'event-type': {
+    value: 'WHERE',
+    summary: 'Where the event type is: a header, or a path such as $.type; or none, standard',
+  },
   'credential-headers': {
     value: 'NAMES',
     summary: 'Further headers that are secrets, such as x-acme-auth,x-acme-pin; none removes them',
+  },
+  methods: {
+    value: 'METHODS',
+    summary: 'Methods to accept events by, such as POST,DELETE; standard is POST,PUT',
   },
 } as const satisfies Record<string, CommandOption>
 
@@ -105,15 +113,20 @@ ${providers.slice(10).join(', ')}.`
 
 /** In the form of the API: null resets a value, undefined leaves it unchanged. */
 export async function parseSourceSettings({ options }: Pick<CommandInput, 'options'>) {
-  const { provider, algorithm, 'signing-options': file, dedup } = options
-  const { 'credential-headers': names } = options
+  const { provider, algorithm, unsigned, 'signing-options': file, dedup } = options
+  const { 'credential-headers': names, 'event-type': eventType, methods } = options
+  if (unsigned === true && algorithm !== undefined) {
+    throw usageError('--unsigned excludes --algorithm: omit one of them')
+  }
   return {
     provider:
       typeof provider === 'string' ? requireOneOf('provider', providers, provider) : undefined,
-    signingAlgorithm: algorithm,
+    signingAlgorithm: unsigned === true ? 'none' : algorithm,
     signingOptions: await readJsonFile('signing-options', file),
-    dedup: typeof dedup === 'string' ? parseDedup(dedup) : undefined,
+    dedup: typeof dedup === 'string' ? parseFieldRule(dedup) : undefined,
+    eventType: typeof eventType === 'string' ? parseFieldRule(eventType) : undefined,
     credentialHeaders: typeof names === 'string' ? parseNames(names) : undefined,
+    methods: typeof methods === 'string' ? parseMethods(methods) : undefined,
   }
 }
 
@@ -121,7 +134,14 @@ function parseNames(given: string): string[] {
   return given === 'none' ? [] : given.split(',').map((name) => name.trim())
 }
 
-function parseDedup(given: string): DedupRule | null {
+function parseMethods(given: string): string[] | null {
+  if (given === 'standard') return null
+  return given
+    .split(',')
+    .map((each) => requireOneOf('methods', eventMethods, each.trim().toUpperCase()))
+}
+
+function parseFieldRule(given: string): FieldRule | null {
   if (given === 'standard') return null
   if (given === 'none') return { by: 'none' }
   return given.startsWith('$') ? { by: 'path', path: given } : { by: 'header', name: given }
@@ -166,12 +186,13 @@ export function requireOneOf(option: string, names: readonly string[], given: st
   throw usageError(`--${option} has no value "${given}": ${hint}`)
 }
 
-/** The host of a destination URL. */
+/** The host of a destination URL, or the test destination. */
 export function destinationHost(url: string): string {
+  if (/^test:/i.test(url)) return url
   const host = parseUrl(url)?.host
   // Without a scheme, `name:port` parses as a URL without a host.
   if (host) return host
-  throw usageError('URL must be absolute, such as https://shop.example.com/hooks')
+  throw usageError('URL must be absolute, such as https://shop.example.com/hooks, or test:200')
 }
 
 /** A change without options is a mistake. */

@@ -34,6 +34,9 @@ export const eventsReplay: Command = {
       multiple: true,
       summary: 'Only to this connection; may be repeated',
     },
+    'all-connections': {
+      summary: 'With --status failed or retrying: replay to healthy connections as well',
+    },
     'per-second': { value: 'N', summary: 'With --source: deliveries per second (50)' },
     'no-wait': { summary: 'With --source: return immediately' },
     'accept-unverified': { summary: 'Deliver an event whose verification failed' },
@@ -41,8 +44,9 @@ export const eventsReplay: Command = {
   },
   about: `A replay uses the present filter and transform of its connections and a new signature; earlier
 attempts remain visible. With --source the server replays from the oldest event to the newest and
-continues after a restart. Ctrl+C cancels it (exit code ${INTERRUPTED}); events replayed so far stay
-replayed. With --no-wait, "strongroom replays list" shows the progress.`,
+continues after a restart. With --status failed it replays only the failed deliveries, and with
+--status retrying it makes their next attempts now. Ctrl+C cancels it (exit code ${INTERRUPTED});
+events replayed so far stay replayed. With --no-wait, "strongroom replays list" shows the progress.`,
   async run(input) {
     const wanted = parseReplay(input)
     const api = createFerryhookClient(parseAccess(input))
@@ -99,7 +103,7 @@ async function replayMany(
 function parseReplay(input: CommandInput) {
   const { args, options } = input
   const { source, 'per-second': perSecond } = options
-  const ofMany = [...Object.keys(eventFilterOptions), 'per-second', 'no-wait']
+  const ofMany = [...Object.keys(eventFilterOptions), 'all-connections', 'per-second', 'no-wait']
   if (typeof source !== 'string') {
     const foreign = ofMany.find((option) => options[option] !== undefined)
     if (foreign !== undefined) throw usageError(`--${foreign} requires --source`)
@@ -117,7 +121,13 @@ function parseReplay(input: CommandInput) {
   if (perSecond !== undefined && !/^[1-9]\d{0,2}$/.test(String(perSecond))) {
     throw usageError('--per-second must be a number from 1 to 500')
   }
-  return { source, ...chosen, ...(perSecond !== undefined && { perSecond: Number(perSecond) }) }
+  const isToAll = options['all-connections'] === true
+  return {
+    source,
+    ...chosen,
+    ...(isToAll && { allConnections: true }),
+    ...(perSecond !== undefined && { perSecond: Number(perSecond) }),
+  }
 }
 
 async function findTargets({ lists }: CommandInput, api: ApiClient): Promise<Targets> {

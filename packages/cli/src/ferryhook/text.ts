@@ -8,7 +8,16 @@ import {
   escapeControls,
   formatRelative,
 } from '../output.ts'
-import type { Connection, Attempt, Delivery, Event, EventDetail, Replay, Source } from './views.ts'
+import type {
+  Attempt,
+  Connection,
+  Delivery,
+  Event,
+  EventDetail,
+  FieldRule,
+  Replay,
+  Source,
+} from './views.ts'
 
 export function connectionLine(connection: Connection, source: string, now: number): string[] {
   const { id, name, destinationUrl, deliveryCount, failureCount } = connection
@@ -23,14 +32,15 @@ export function connectionLine(connection: Connection, source: string, now: numb
   ]
 }
 
-export function connectionText(connection: Connection, now: number): string {
+export function connectionText(connection: Connection, source: string, now: number): string {
   const { filters, transform, headerNames } = connection
   return columns([
     ['connection', connection.id],
     ['name', escapeControls(connection.name)],
-    ['source', connection.sourceId],
+    ['source', named(source, connection.sourceId)],
     ['destination', escapeControls(connection.destinationUrl)],
     ['status', statusText(connection, now)],
+    ['circuit', circuitText(connection, now)],
     ['filter', filters.length === 0 ? 'none' : pluralize(filters.length, 'condition')],
     ['transform', transform.type === 'passthrough' ? 'none' : transform.type],
     ['headers', headerNames.map(escapeControls).join(', ') || 'none'],
@@ -40,6 +50,16 @@ export function connectionText(connection: Connection, now: number): string {
     ['failed', String(connection.failureCount)],
     ['created', formatRelative(connection.createdAt, now)],
   ])
+}
+
+/** A server of another version may omit it. */
+function circuitText({ circuit }: Connection, now: number): string {
+  if (!circuit || circuit.state === 'closed') return 'closed'
+  const since = circuit.since === null ? '' : ` since ${formatRelative(circuit.since, now)}`
+  if (circuit.state === 'half_open' || circuit.nextAttemptAt === null) {
+    return `half-open${since}, next attempt decides`
+  }
+  return `open${since}, next attempt ${formatRelative(circuit.nextAttemptAt, now)}`
 }
 
 function retriesText({ retryConfig }: Connection): string {
@@ -74,6 +94,7 @@ export function eventLine(event: Event, source: string, now: number): string[] {
     formatRelative(receivedAt, now),
     withReason(event.status, event.reason),
     source,
+    escapeControls(event.type ?? ''),
     deliveriesText(event),
     pluralize(bodyBytes, 'byte'),
     escapeControls(contentType ?? ''),
@@ -84,7 +105,8 @@ export function eventText(event: EventDetail, now: number): string {
   const { deliveries, attempts, query } = event
   const facts = [
     ['event', event.id],
-    ['source', event.sourceId],
+    ['source', named(event.sourceName, event.sourceId)],
+    ['type', escapeControls(event.type ?? 'unknown')],
     ['status', withReason(event.status, event.reason)],
     ['received', `${formatRelative(event.receivedAt, now)}, ${event.receivedAt}`],
     ['from', escapeControls(event.sourceIp)],
@@ -103,34 +125,59 @@ export function eventText(event: EventDetail, now: number): string {
     attempts.length === 0
       ? ''
       : `\n${columns([ATTEMPT_COLUMNS, ...attempts.map(attemptLine(now))])}`,
+    ...lastResponses(attempts).map(responseText),
   ].join('')
+}
+
+/** The last attempt of each connection that got a response, unless that has no headers. */
+function lastResponses(attempts: readonly Attempt[]): Attempt[] {
+  const answered = attempts.filter(({ responseHeaders }) => responseHeaders)
+  const last = [...new Map(answered.map((attempt) => [attempt.connectionId, attempt])).values()]
+  return last.filter(({ responseHeaders }) => Object.keys(responseHeaders ?? {}).length > 0)
+}
+
+function responseText(attempt: Attempt): string {
+  const { connectionName, connectionId, number, run, responseHeaders } = attempt
+  const rows = Object.entries(responseHeaders ?? {}).map((row) => row.map(escapeControls))
+  const connection = escapeControls(connectionName ?? connectionId)
+  return `\nRESPONSE HEADERS of ${connection}, run ${run}, attempt ${number}\n${columns(rows)}`
+}
+
+function named(name: string | null | undefined, id: string): string {
+  return name ? `${escapeControls(name)} (${id})` : id
 }
 
 const DELIVERY_COLUMNS = ['CONNECTION', 'STATE', 'RUN', 'ATTEMPTS', 'NEXT ATTEMPT']
 
 const deliveryLine =
   (now: number) =>
-  ({ connectionId, state, reason, run, attemptsMade, nextAttemptAt }: Delivery): string[] => [
-    connectionId,
-    withReason(state, reason),
-    String(run),
-    String(attemptsMade),
-    nextAttemptAt === null ? '' : formatRelative(nextAttemptAt, now),
-  ]
+  (delivery: Delivery): string[] => {
+    const { connectionId, connectionName, nextAttemptAt } = delivery
+    return [
+      named(connectionName, connectionId),
+      withReason(delivery.state, delivery.reason),
+      String(delivery.run),
+      String(delivery.attemptsMade),
+      nextAttemptAt === null ? '' : formatRelative(nextAttemptAt, now),
+    ]
+  }
 
 const ATTEMPT_COLUMNS = ['CONNECTION', 'RUN', 'ATTEMPT', 'WHEN', 'STATUS', 'TOOK', 'ERROR']
 
 const attemptLine =
   (now: number) =>
-  ({ connectionId, run, number, attemptedAt, statusCode, latencyMs, error }: Attempt): string[] => [
-    connectionId,
-    String(run),
-    String(number),
-    formatRelative(attemptedAt, now),
-    statusCode === 0 ? 'none' : String(statusCode),
-    `${latencyMs} ms`,
-    escapeControls(error ?? ''),
-  ]
+  (attempt: Attempt): string[] => {
+    const { connectionId, connectionName, statusCode } = attempt
+    return [
+      escapeControls(connectionName ?? connectionId),
+      String(attempt.run),
+      String(attempt.number),
+      formatRelative(attempt.attemptedAt, now),
+      statusCode === 0 ? 'none' : String(statusCode),
+      `${attempt.latencyMs} ms`,
+      escapeControls(attempt.error ?? ''),
+    ]
+  }
 
 function deliveriesText({ deliveries }: Event): string {
   const some = Object.entries(deliveries).filter(([, number]) => number > 0)
@@ -165,18 +212,20 @@ export function outcomeText({ state, events, deliveries }: Replay): string {
 
 export function replaysText(replays: readonly Replay[], now: number): string {
   if (replays.length === 0) return 'No replays in the last 30 days\n'
-  const head = ['ID', 'STARTED', 'SOURCE', 'STATUS', 'STATE', 'EVENTS', 'DELIVERIES']
-  const rows = replays.map(
-    ({ id, createdAt, sourceId, status, state, progress, events, deliveries }) => [
-      id,
-      formatRelative(createdAt, now),
-      sourceId,
-      escapeControls(status ?? 'any'),
+  const head = ['ID', 'STARTED', 'SOURCE', 'STATUS', 'TYPE', 'STATE', 'EVENTS', 'DELIVERIES']
+  const rows = replays.map((replay) => {
+    const { state, progress, events, deliveries } = replay
+    return [
+      replay.id,
+      formatRelative(replay.createdAt, now),
+      escapeControls(replay.sourceName ?? replay.sourceId),
+      escapeControls(replay.status ?? 'any'),
+      escapeControls(replay.type ?? 'any'),
       state === 'running' ? `running, ${Math.round(progress * 100)} %` : state,
       String(events.matched),
       String(deliveries.replayed),
-    ],
-  )
+    ]
+  })
   return columns([head, ...rows])
 }
 
@@ -185,7 +234,7 @@ function replayed({ replayed: number }: Replay['deliveries']): string {
 }
 
 export function sourceText(source: Source, now: number): string {
-  const { hasSigningSecret, signingAlgorithm, provider, lastEventAt } = source
+  const { verifies, signingAlgorithm, provider, lastEventAt } = source
   const came = lastEventAt === null ? '' : `, last ${formatRelative(lastEventAt, now)}`
   return columns([
     ['source', source.id],
@@ -193,21 +242,26 @@ export function sourceText(source: Source, now: number): string {
     ['provider', provider],
     ['url', source.url],
     ['status', source.status],
-    ['verification', hasSigningSecret ? (signingAlgorithm ?? provider) : 'none'],
-    ['event id', dedupText(source)],
+    ['verification', verifies ? (signingAlgorithm ?? provider) : 'none: accepts all requests'],
+    ['methods', source.methods.join(', ')],
+    ['event id', fieldRuleText(source.dedup)],
+    ['event type', fieldRuleText(source.eventType)],
     ['credentials', credentialsText(source)],
-    ['events', `${source.eventCount} counted${came}`],
+    ['events', `${eventCountText(source)}${came}`],
     ['created', formatRelative(source.createdAt, now)],
   ])
 }
 
-/** How a repeated event is recognised. */
-function dedupText({ dedup }: Source): string {
-  if (dedup === null) return 'standard of the provider'
-  if (dedup.by === 'none') return 'none'
-  return dedup.by === 'path'
-    ? `${escapeControls(dedup.path)} in the body`
-    : `the header ${escapeControls(dedup.name)}`
+export function eventCountText(source: Pick<Source, 'eventCount' | 'eventCountIsLowerBound'>) {
+  return `${source.eventCount}${source.eventCountIsLowerBound ? '+' : ''}`
+}
+
+function fieldRuleText(rule: FieldRule | null = null): string {
+  if (rule === null) return 'standard of the provider'
+  if (rule.by === 'none') return 'none'
+  return rule.by === 'path'
+    ? `${escapeControls(rule.path)} in the body`
+    : `the header ${escapeControls(rule.name)}`
 }
 
 /** A server of another version may omit them. */

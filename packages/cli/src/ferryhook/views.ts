@@ -5,16 +5,21 @@ export interface Source {
   provider: string
   url: string
   status: string
+  verifies: boolean
   hasSigningSecret: boolean
   signingAlgorithm: string | null
-  dedup: DedupRule | null
+  dedup: FieldRule | null
+  eventType: FieldRule | null
   credentialHeaders: string[]
+  methods: string[]
   eventCount: number
+  /** A server of another version may omit it. */
+  eventCountIsLowerBound?: boolean
   lastEventAt: string | null
   createdAt: string
 }
 
-export type DedupRule =
+export type FieldRule =
   | { by: 'header'; name: string }
   | { by: 'path'; path: string }
   | { by: 'none' }
@@ -35,17 +40,45 @@ export interface Connection {
   /** Seconds before each attempt; null for the standard schedule. */
   retryConfig: readonly number[] | null
   limits: Limits
+  /** Increased by each change. */
+  rev: number
   status: string
   statusReason: string | null
   failingSince: string | null
+  /** A server of another version may omit it. */
+  circuit?: Circuit
   deliveryCount: number
   failureCount: number
   createdAt: string
 }
 
+export interface Circuit {
+  state: 'closed' | 'open' | 'half_open'
+  since: string | null
+  nextAttemptAt: string | null
+}
+
+/** A request to the test destination. */
+export interface TestRequest {
+  number: number
+  eventId: string
+  attempt: number | null
+  method: string
+  statusCode: number
+  bodyBytes: number
+  receivedAt: string
+}
+
+export interface TestRequestDetail extends TestRequest {
+  headers: Readonly<Record<string, string | readonly string[]>>
+  body: string
+  encoding: 'utf-8' | 'base64'
+}
+
 export interface Event {
   id: string
   sourceId: string
+  type: string | null
   status: string
   reason: string | null
   contentType: string | null
@@ -54,8 +87,14 @@ export interface Event {
   receivedAt: string
 }
 
+export interface ListedEvent extends Event {
+  sourceName: string
+}
+
 export interface Delivery {
   connectionId: string
+  /** Only in the details of an event. */
+  connectionName?: string | null
   state: string
   reason: string | null
   run: number
@@ -68,14 +107,17 @@ export interface Attempt {
   number: number
   run: number
   connectionId: string
+  connectionName: string | null
   /** 0 without a response. */
   statusCode: number
   latencyMs: number
+  responseHeaders: Readonly<Record<string, string>> | null
   error: string | null
   attemptedAt: string
 }
 
 export interface EventDetail extends Omit<Event, 'deliveries'> {
+  sourceName: string
   method: string
   query: string | null
   sourceIp: string
@@ -89,7 +131,9 @@ export interface EventDetail extends Omit<Event, 'deliveries'> {
 export interface Replay {
   id: string
   sourceId: string
+  sourceName: string | null
   status: string | null
+  type: string | null
   state: 'running' | 'done' | 'cancelled'
   /** Up to 1. */
   progress: number
@@ -106,6 +150,15 @@ export interface Alerts {
   failure: string | null
   /** Null if nothing is configured yet. */
   updatedAt: string | null
+}
+
+export interface ApiKey {
+  id: string
+  name: string
+  prefix: string
+  permissions: string
+  lastUsedAt: string | null
+  createdAt: string
 }
 
 export interface Page<T> {

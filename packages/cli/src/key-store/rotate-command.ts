@@ -1,6 +1,8 @@
 /** `strongroom keys rotate`: one branch key, or all that are older than an age. */
 import { rotateAll, type RotationSummary } from '@strongroom/key-store/branch-keys/rotate-all'
+import { type ApiClient, createOperatorClientIfRequested } from '../api-client.ts'
 import { type Command, type CommandInput, usageError } from '../command.ts'
+import { startAndFollowJob } from '../server/follow-job.ts'
 import { parseDuration, formatAge, pluralize, escapeControls } from '../output.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { type KeyAccess, withKeys } from './access.ts'
@@ -23,12 +25,15 @@ export const keysRotate: Command = {
   about: `Older versions stay, so that data encrypted with them can be decrypted. With --all, a key whose
 creation time cannot be read counts as old, and a key that another process rotates concurrently
 counts as rotated. Ctrl+C stops after the current key (exit code ${INTERRUPTED}); run it again to
-continue, because rotated keys are no longer old.`,
+continue, because rotated keys are no longer old. Through a server, --all is a job that the server
+runs, ten keys per second: Ctrl+C cancels it, and "strongroom jobs" shows it.`,
   async run(input) {
     const olderThanSeconds = parseMinAge(input)
     if (olderThanSeconds === undefined) return withKeys(input, (keys) => rotateOne(input, keys))
     const stopping = new AbortController()
     void stopSignal().then(() => stopping.abort())
+    const server = createOperatorClientIfRequested(input, 'server')
+    if (server) return rotateByJob(input, server, olderThanSeconds, stopping.signal)
     return withKeys(input, (keys) => rotateOld(input, keys, olderThanSeconds, stopping.signal))
   },
 }
@@ -61,13 +66,38 @@ async function rotateOld(
   return summary.failed.length > 0 ? FAILED : 0
 }
 
-function summaryText({ rotated, young, failed, stopped }: RotationSummary): string {
+async function rotateByJob(
+  { output }: CommandInput,
+  server: ApiClient,
+  olderThanSeconds: number,
+  stop: AbortSignal,
+): Promise<number> {
+  const input = { olderThanSeconds }
+  const job = await startAndFollowJob(
+    server,
+    { kind: 'key-store.rotate-keys', input },
+    stop,
+    output,
+  )
+  const { rotated = 0, young = 0, failed = 0 } = job.counts
+  const failures = job.failures.map(({ target, problem }) => ({ id: target, problem }))
+  const stopped = job.state === 'cancelled'
+  const summary = { rotated, young, failed: failures, stopped }
+  output.result(summaryText(summary, failed), { ...summary, job: job.id })
+  if (stopped) return INTERRUPTED
+  return failed > 0 || job.state === 'failed' ? FAILED : 0
+}
+
+function summaryText(
+  { rotated, young, failed, stopped }: RotationSummary,
+  failedCount = failed.length,
+): string {
   const shown = failed
     .slice(0, MAX_SHOWN)
     .map(({ id, problem }) => `  ${escapeControls(id)}: ${escapeControls(problem)}\n`)
-  const rest = failed.length - shown.length
+  const rest = failedCount - shown.length
   return [
-    `${pluralize(rotated, 'key')} rotated, ${young} young enough, ${failed.length} failed\n`,
+    `${pluralize(rotated, 'key')} rotated, ${young} young enough, ${failedCount} failed\n`,
     ...shown,
     rest > 0 ? `  and ${rest} more: --json lists all\n` : '',
     stopped ? 'Interrupted: run the same command again to continue\n' : '',

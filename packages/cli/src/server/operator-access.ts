@@ -1,13 +1,12 @@
 /** Access to operators, on the configured store or through a server. */
-import type {
-  Operator,
-  OperatorChange,
-  OperatorGrant,
-  OperatorRole,
-} from '@strongroom/kit/operators'
+import type { Operator, OperatorRole } from '@strongroom/kit/operator-item'
+import { createOperators, type OperatorChange, type OperatorGrant } from '@strongroom/kit/operators'
 import { systemClock } from '@strongroom/platform/clock'
 import { createOperatorService } from '@strongroom/server/operators/service'
 import type { OperatorView } from '@strongroom/server/operators/view'
+import { createSessionAdmin } from '@strongroom/server/sessions/admin'
+import { toSessionView } from '@strongroom/server/sessions/session-view'
+import type { SessionView } from '@strongroom/server/sessions/view'
 import { type ApiClient, createOperatorClientIfRequested } from '../api-client.ts'
 import type { CommandInput } from '../command.ts'
 import { withAuditedStore } from './audited-store.ts'
@@ -19,6 +18,10 @@ export interface OperatorAccess {
   rotate(name: string): Promise<string>
   list(): Promise<Operator[]>
   remove(name: string): Promise<void>
+  /** Of one operator, or of all. */
+  sessions(name: string | undefined): Promise<SessionView[]>
+  revokeSession(id: string): Promise<void>
+  resetSecondFactor(name: string): Promise<void>
 }
 
 export async function withOperators<T>(
@@ -28,13 +31,22 @@ export async function withOperators<T>(
   const api = createOperatorClientIfRequested(input, 'server')
   if (api) return work(remoteOperators(api))
   return withAuditedStore(input, [], async ({ store, auditLog, by }) => {
-    const operators = createOperatorService({ db: store.db, clock: systemClock, auditLog })
+    const on = { db: store.db, clock: systemClock, auditLog }
+    const operators = createOperatorService(on)
+    const admin = createSessionAdmin({ ...on, operators: createOperators(on) })
     return work({
       add: (name, grant) => operators.add(by, name, grant),
       change: (name, change) => operators.change(by, name, change),
       rotate: (name) => operators.rotate(by, name),
       list: () => operators.list(),
       remove: (name) => operators.remove(by, name),
+      async sessions(name) {
+        if (name !== undefined) await operators.get(name)
+        const found = await admin.list(name === undefined ? undefined : [name])
+        return found.map((session) => toSessionView(session, undefined))
+      },
+      revokeSession: (id) => admin.revoke(by, id),
+      resetSecondFactor: (name) => admin.resetFactors(by, name),
     })
   })
 }
@@ -57,6 +69,12 @@ function remoteOperators(api: ApiClient): OperatorAccess {
       return items.map(toOperator)
     },
     remove: (name) => api('DELETE', pathOf(name)),
+    async sessions(name) {
+      const query = name === undefined ? '' : `?operator=${encodeURIComponent(name)}`
+      return (await api<{ items: SessionView[] }>('GET', `/sessions${query}`)).items
+    },
+    revokeSession: (id) => api('DELETE', `/sessions/${encodeURIComponent(id)}`),
+    resetSecondFactor: (name) => api('DELETE', `${pathOf(name)}/second-factor`),
   }
 }
 

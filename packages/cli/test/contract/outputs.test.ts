@@ -107,6 +107,18 @@ describe('the --json output', () => {
     await run('keys rotate', ['key'])
     await run('keys rotate --all', ['--older-than', '0d'])
 
+    await run('user list')
+    await run('user failing')
+    await run('user show', ['ada@example.com'])
+    await run('user plan', ['ada@example.com', 'team'])
+    await run('user invite')
+    await run('user reset', ['ada@example.com'])
+    await run('user add', ['bob@example.com', '--local'])
+    await run('user remove', ['bob@example.com'])
+    await run('api-keys create', ['CI'])
+    await run('api-keys list')
+    await run('api-keys revoke', ['CI'])
+
     const source = await run('sources add', ['Shop'])
     await run('sources list')
     await run('sources show', ['Shop'])
@@ -118,6 +130,13 @@ describe('the --json output', () => {
     await run('connections show', ['Books'])
     await run('connections change', ['Books', '--name', 'Ledger'])
     await run('connections test', ['Ledger'])
+    await run('connections add', ['Store', 'test:200', '--name', 'Trial'])
+    await run('connections test', ['Trial'])
+    await run('connections requests', ['Trial'])
+    await run('connections remove', ['Trial'])
+    const sample = join(cwd, 'sample.json')
+    await writeFile(sample, '{}')
+    await run('connections dry-run', ['Ledger', '--sample', sample])
     await run('connections rotate', ['Ledger'])
     await run('alerts set', ['--webhook', program.url])
     await run('alerts show')
@@ -142,8 +161,11 @@ describe('the --json output', () => {
     await run('connections remove', ['Ledger'])
     await run('sources remove', ['Store'])
 
-    const post = async (path: string, body: object) => {
-      const headers = { 'content-type': 'application/json' }
+    const post = async (path: string, body: object, bearer?: string) => {
+      const headers = {
+        'content-type': 'application/json',
+        ...(bearer && { authorization: `Bearer ${bearer}` }),
+      }
       const init = { method: 'POST', headers, body: JSON.stringify(body) }
       const response = await fetch(`${url}/form-bridge/v1${path}`, init)
       return (await response.json()) as Record<string, string>
@@ -155,6 +177,11 @@ describe('the --json output', () => {
     const { site_id = '' } = await post('/exchange', { registration_id, temp_key, site_url })
     await run('sites list')
     await run('sites show', [site_id])
+    await run('sites keys', [site_id])
+    await run('sites updates', [site_id])
+    await run('sites check', [site_id])
+    await run('sites destination', [site_id, 'https://crm.example.org/hooks'])
+    await run('sites move', [site_id, 'https://new.example.org'])
     await run('sites suspend', [site_id])
     await run('sites resume', [site_id])
     await run('sites disable', [site_id])
@@ -163,6 +190,37 @@ describe('the --json output', () => {
     await run('plugin sign', [zip, '--key', releaseKey])
     await run('plugin publish', [zip])
     await run('plugin versions')
+    await run('plugin show', ['1.2.0'])
+    await run('plugin withdraw', ['1.2.0'])
+    await run('adoption show')
+    await run('adoption sites', ['1.2.0'])
+    const contact = ['--email', 'office@example.com', '--max-sites', '5']
+    const { agency_id, api_key } = await run('agencies add', ['Nine Sites', ...contact])
+    const joined = await post('/agency/join-tokens', {}, api_key)
+    Object.assign(program.pending, await post('/register', { ...given, join_token: joined.token }))
+    const again = { registration_id: program.pending.registration_id, site_url }
+    await run('registrations find', [], program.pending.temp_key)
+    await post('/validate', { ...again, temp_key: program.pending.temp_key })
+    await run('registrations validation', [again.registration_id])
+    await run('registrations list')
+    const member = await post('/exchange', { ...again, temp_key: program.pending.temp_key })
+    await run('agencies list')
+    await run('agencies show', [agency_id])
+    await run('agencies change', [agency_id, '--max-sites', '6'])
+    await run('agencies sites', [agency_id])
+    await run('agencies role', [agency_id, member.site_id ?? '', 'viewer'])
+    await run('agencies check', [agency_id])
+    await run('agencies rotate', [agency_id])
+    await run('rate-limits set', ['api', site_id, '--minute', '5'])
+    await run('rate-limits list')
+    await run('rate-limits usage', ['api', site_id])
+    await run('rate-limits remove', ['api', site_id])
+    const invalid = { ...given, site_url: 'http://10.0.0.1/' }
+    for (let number = 0; number < 10; number++) await post('/register', invalid)
+    const [abuse] = await run('abuse list')
+    await run('abuse unblock', ['invalid_domains', abuse.identifier])
+    await fetch(`${url}/form-bridge/v1/site`, { headers: { authorization: 'Bearer guess' } })
+    await run('security-events list')
 
     const upstream = ['--upstream', program.url]
     const app = await run('slack app add', ['demo', ...upstream], slack.signingSecret)
