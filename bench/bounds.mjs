@@ -7,9 +7,10 @@ await setup()
 const { build } = await import('esbuild')
 const outdir = join(root, 'dist/bounds')
 await build({
-  entryPoints: [join(root, 'bench/src/bounds/main.ts')],
+  entryPoints: ['main', 'attacker'].map((name) => join(root, `bench/src/bounds/${name}.ts`)),
   outdir,
   bundle: true,
+  external: ['playwright-core'],
   platform: 'node',
   format: 'esm',
   target: 'node20.19',

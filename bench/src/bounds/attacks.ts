@@ -1,6 +1,15 @@
 // What hostile tenants and strangers do. An attack is one entry: it is measured alone and in the mix.
 
-import type { Account, Target } from './target.ts'
+import type { Account } from './api.ts'
+import type { Sink } from './sink.ts'
+
+/** What attackers use. */
+export interface Target {
+  url: string
+  /** Their own destination. */
+  sink: Sink
+  account(): Promise<Account>
+}
 
 export interface Attack {
   name: string
@@ -55,6 +64,17 @@ export const attacks: readonly Attack[] = [
   events('field maps on 50 connections', () => ({ transform: wildcardMap }), ELEMENTS),
   events('query conditions on 50 connections', () => ({ filters: queryConditions }), '{}', QUERY),
   events('patterns on 50 connections', (index) => ({ filters: patterns(index) }), '{"a":"a"}'),
+  {
+    name: 'large events with an id in their body',
+    parallel: 10,
+    pauseMs: 200,
+    async prepare({ account, url }) {
+      const owner = await account()
+      const dedup = { by: 'path', path: '$.id' }
+      const id = await owner.source({ dedup }, [])
+      return () => accepted(post(`${url}/in/${id}`, MEMBERS))
+    },
+  },
   {
     name: 'list of 50 large connections',
     parallel: 2,
@@ -118,7 +138,7 @@ export const attacks: readonly Attack[] = [
   stranger('sign-in attempts', 4, ({ url }) =>
     post(
       `${url}/ferryhook/v1/auth/login`,
-      JSON.stringify({ email: 'bounds-1@example.com', password: 'wrong password' }),
+      JSON.stringify({ email: 'attacker-1@example.com', password: 'wrong password' }),
     ),
   ),
   {

@@ -2,15 +2,26 @@
 
 import { parseArgs } from 'node:util'
 import { attacks } from './attacks.ts'
+import { measureConsole } from './console.ts'
 import { type Figure, isWithin, report } from './figures.ts'
-import { MAX_IDLE_DELAY_MS, measureIdle, measureSteadily, runMix } from './measure.ts'
+import { startAttacker } from './attacker-process.ts'
+import {
+  MAX_IDLE_DELAY_MS,
+  measureAlone,
+  measureIdle,
+  measureMix,
+  measureSteadily,
+  type Parties,
+} from './measure.ts'
 import { startTarget } from './target.ts'
+import { createVictim } from './victim.ts'
 
-const USAGE = `npm run bounds -- [--seconds <n>] [--no-mix] [--only <text>] [--json]
+const USAGE = `npm run bounds -- [--seconds <n>] [--no-mix | --mix-only] [--only <text>] [--json]
 
   --seconds   length of the hostile mix (default 60)
   --no-mix    each attack alone, without the hostile mix
-  --only      only attacks whose name contains the text, and no mix
+  --mix-only  only the hostile mix
+  --only      only attacks whose name contains the text, and no mix; "console" for its pages
   --json      print the figures as JSON; progress is on standard error
 `
 
@@ -19,6 +30,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     only: { type: 'string' },
     'no-mix': { type: 'boolean', default: false },
+    'mix-only': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -28,35 +40,49 @@ if (values.help) {
   process.stdout.write(USAGE)
 } else {
   const progress = (text: string) => void process.stderr.write(`${text}\n`)
-  const figures: Figure[] = []
   const target = await startTarget()
+  const attacker = await startAttacker(target.url)
+  const victim = await createVictim(target.url, progress)
+  const close = () => Promise.all([attacker.close(), victim.close(), target.close()])
   // Otherwise the server would outlive an interrupted run.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void target.close().then(() => process.exit(130)))
+    process.once(signal, () => void close().then(() => process.exit(130)))
   }
-  const idleDelay = await measureIdle(target)
+  let figures: Figure[]
+  try {
+    figures = await measureAll({ target, attacker, victim }, progress)
+  } finally {
+    await close()
+  }
+  process.stdout.write(values.json ? `${JSON.stringify(figures)}\n` : report(figures))
+  process.exitCode = figures.every(isWithin) ? 0 : 1
+}
+
+async function measureAll(parties: Parties, progress: (text: string) => void): Promise<Figure[]> {
+  const idleDelay = await measureIdle(parties.target)
   progress(`Event-loop delay of the idle server: ${Math.round(idleDelay)} ms`)
   if (idleDelay > MAX_IDLE_DELAY_MS) {
     progress('Other programs occupy the machine, so the figures are too high. Stop them first.')
   }
-  try {
-    const chosen = attacks.filter(({ name }) => name.includes(values.only ?? ''))
-    const prepared = []
-    for (const attack of chosen) {
-      progress(`Preparing: ${attack.name}`)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other, so that the figures are its own
-      const { round, figures: alone } = await measureSteadily(attack, target)
-      figures.push(...alone)
-      prepared.push({ attack, round })
-    }
-    if (values.only === undefined && !values['no-mix']) {
-      const seconds = Number(values.seconds)
-      progress(`Hostile mix: ${chosen.length} attacks for ${seconds} seconds`)
-      figures.push(...(await runMix(prepared, target, { seconds, progress })))
-    }
-  } finally {
-    await target.close()
+  const repeated = (measured: readonly Figure[]) =>
+    progress(`Exceeded, measuring again:\n${report(measured)}`)
+  const figures: Figure[] = []
+  if (!values['mix-only'] && 'console'.includes(values.only ?? '')) {
+    figures.push(...(await measureConsole(parties.target.url, progress)))
   }
-  process.stdout.write(values.json ? `${JSON.stringify(figures)}\n` : report(figures))
-  process.exitCode = figures.every(isWithin) ? 0 : 1
+  for (const attack of attacks.filter(({ name }) => name.includes(values.only ?? ''))) {
+    progress(`Preparing: ${attack.name}`)
+    if (values['mix-only']) {
+      // oxlint-disable-next-line no-await-in-loop -- the server limits requests
+      await parties.attacker.prepare(attack.name)
+    } else {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other, so that the figures are its own
+      figures.push(...(await measureSteadily(() => measureAlone(attack, parties), repeated)))
+    }
+  }
+  if (values.only !== undefined || values['no-mix']) return figures
+  const seconds = Number(values.seconds)
+  progress(`Hostile mix: ${attacks.length} attacks for ${seconds} seconds`)
+  const mix = await measureSteadily(() => measureMix(seconds, parties, progress), repeated)
+  return [...figures, ...mix]
 }

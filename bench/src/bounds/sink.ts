@@ -1,4 +1,4 @@
-// The destination of all deliveries. It notes when each arrived, and can send events back to a source.
+// A destination. It notes when each delivery arrived, and can send events back to a source.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -9,6 +9,7 @@ const STRONGROOM = fileURLToPath(new URL('../../packages/cli/bin/strongroom.mjs'
 function environment(directory: string, delivers: boolean): NodeJS.ProcessEnv {
   return {
     STRONGROOM_DATA: directory,
+    STRONGROOM_MAX_CONNECTIONS_PER_ADDRESS: '1024',
     FERRYHOOK_SIGNUP: 'open',
     FERRYHOOK_EVENT_LIMITS: 'false',
     FERRYHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',

@@ -145,13 +145,15 @@ async function measureLatency(workspace: Workspace, options: Options) {
   caller.close()
   await server.close()
   sink.close()
-  const [load = 0] = loadavg()
-  mkdirSync(dirname(CHART), { recursive: true })
-  writeFileSync(
-    CHART,
-    latencyChart(loaded, `durable on disk, one server; ${machine()}, load ${load.toFixed(0)}`),
-  )
+  if (options.write) writeChart(loaded)
   return { idle, loaded }
+}
+
+function writeChart(measured: readonly Latency[]): void {
+  const [load = 0] = loadavg()
+  const subtitle = `durable on disk, one server; ${machine()}, load ${load.toFixed(0)}`
+  mkdirSync(dirname(CHART), { recursive: true })
+  writeFileSync(CHART, latencyChart(measured, subtitle))
 }
 
 function atLeast(text: string, actual: number, required: number, unit: Target['unit']): Target {
