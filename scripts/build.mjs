@@ -15,7 +15,7 @@ export function isStale() {
   )
   return [
     join(root, 'package-lock.json'),
-    ...[join(root, 'scripts'), ...sources].flatMap(files),
+    ...[join(root, 'scripts'), join(root, 'docs'), ...sources].flatMap(files),
   ].some((file) => statSync(file).mtimeMs > built)
 }
 
