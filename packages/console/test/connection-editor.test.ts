@@ -43,7 +43,7 @@ describeConsole('the editor of a connection', (site) => {
     await page.getByText('Would send nothing').waitFor()
     await page.keyboard.press('Alt+]')
     await page.getByText('Would send', { exact: true }).waitFor()
-    expect(new URL(page.url()).searchParams.get('sample')).toMatch(/^evt_/)
+    await expect.poll(() => new URL(page.url()).searchParams.get('sample')).toMatch(/^evt_/)
     await page.getByRole('group', { name: 'Transform' }).getByText('JavaScript').click()
     const editor = page.getByLabel('Transform in JavaScript')
     await editor.click()

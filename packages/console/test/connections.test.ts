@@ -153,7 +153,7 @@ describeConsole('the connections of the console', (site) => {
     await shown.getByText(/^whsec_/).waitFor()
     await page.keyboard.press('Control+Enter')
     await page.getByRole('heading', { level: 1, name: 'shop.example.com' }).waitFor()
-    expect(page.url()).toMatch(/\/connections\/conn_[\w-]+\/setup/)
+    await expect.poll(() => page.url()).toMatch(/\/connections\/conn_[\w-]+\/setup/)
   })
 
   test('failing connections come first, and the filter is in the address', async () => {
@@ -177,7 +177,7 @@ describeConsole('the connections of the console', (site) => {
     const names = page.locator('tbody tr td:first-child')
     expect(await names.allTextContents()).toEqual(['Broken', 'Warehouse'])
     await page.getByRole('group', { name: 'Status' }).getByText('Paused').click()
-    expect(page.url()).toContain('status=paused')
+    await expect.poll(() => page.url()).toContain('status=paused')
     expect(await names.allTextContents()).toEqual(['Warehouse'])
     await page.reload()
     await page.getByRole('link', { name: 'Warehouse' }).waitFor()

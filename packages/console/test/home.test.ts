@@ -23,6 +23,6 @@ describeConsole('the pages around the console', (site) => {
     await page.getByRole('heading', { name: 'Needs attention' }).waitFor()
     await page.getByRole('link', { name: 'Open the console' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/console/server')
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/console/server')
   })
 })

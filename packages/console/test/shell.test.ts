@@ -12,7 +12,7 @@ describeConsole('the shell of the console', (site) => {
     const page = await site.visitor()
     await page.goto(`${site.origin}/console/events?status=failed`)
     await page.waitForURL('**/console/sign-in?**')
-    expect(new URL(page.url()).searchParams.get('next')).toBe('/events?status=failed')
+    await expect.poll(() => new URL(page.url()).searchParams.get('next')).toBe('/events?status=failed')
   })
 
   test('a signed-in user sees the navigation, and every page of it opens', async () => {
@@ -52,7 +52,7 @@ describeConsole('the shell of the console', (site) => {
     await page.keyboard.type('src_V1StGXR8_Z5jdHi6')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/console/sources/src_*')
-    expect(page.url()).toBe(`${site.origin}/console/sources/src_V1StGXR8_Z5jdHi6`)
+    await expect.poll(() => page.url()).toBe(`${site.origin}/console/sources/src_V1StGXR8_Z5jdHi6`)
   })
 
   test('signing out leaves no drafts in the browser', async () => {
@@ -88,7 +88,7 @@ describeConsole(
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
       await page.getByRole('link', { name: 'Sources', exact: true }).click()
       await page.getByText('No sources yet').waitFor()
-      expect(page.url()).toBe(`${site.origin}/console/sources`)
+      await expect.poll(() => page.url()).toBe(`${site.origin}/console/sources`)
     })
   },
   {},

@@ -143,7 +143,7 @@ describeConsole('the account in the console', (site) => {
     await page.getByText(/sessions? ended/).waitFor()
     await other.getByRole('link', { name: 'API keys' }).click()
     await other.getByRole('heading', { name: 'Sign in again to continue' }).waitFor()
-    expect(other.url()).toContain('/console/api-keys')
+    await expect.poll(() => other.url()).toContain('/console/api-keys')
   })
 
   test('a session that ends in the middle of a form loses nothing that was typed', async () => {
@@ -223,6 +223,6 @@ describeConsole('the account in the console', (site) => {
     await page.getByRole('heading', { level: 1 }).click()
     await page.keyboard.press('g')
     await page.keyboard.press('s')
-    expect(page.url()).toContain('/console/account')
+    await expect.poll(() => page.url()).toContain('/console/account')
   })
 })

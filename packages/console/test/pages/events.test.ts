@@ -76,7 +76,7 @@ describeConsole('the events page', (site) => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await rows(page).first().click()
     await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
-    expect(new URL(page.url()).searchParams.get('event')).toBe(id)
+    await expect.poll(() => new URL(page.url()).searchParams.get('event')).toBe(id)
     const body = page.getByRole('region', { name: 'Body' })
     // Numbers are shown as they were sent, not as JavaScript would round them.
     expect(await body.textContent()).toContain('12345678901234567890')
@@ -124,7 +124,7 @@ describeConsole('the events page', (site) => {
     await page.keyboard.type('status:failed')
     await page.keyboard.press('Enter')
     await page.getByText('No events match').waitFor()
-    expect(new URL(page.url()).searchParams.get('status')).toBe('failed')
+    await expect.poll(() => new URL(page.url()).searchParams.get('status')).toBe('failed')
     await page.goBack()
     await expect.poll(() => rows(page).count()).toBe(3)
   })

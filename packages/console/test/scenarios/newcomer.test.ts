@@ -19,7 +19,7 @@ describeConsole(
 
       await page.goto(`${site.origin}/console/#bootstrap=${code}`)
       await page.getByLabel('Your name as an operator').waitFor()
-      expect(page.url()).not.toContain(code)
+      await expect.poll(() => page.url()).not.toContain(code)
       await click('button', 'Continue')
       await click('link', 'I have stored it')
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()

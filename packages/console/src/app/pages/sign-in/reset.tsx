@@ -1,6 +1,6 @@
 /** `/reset#ticket=…`: a new password. The ticket leaves the address bar immediately. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { request } from '../../api/request.ts'
 import { forgetSession } from '../../api/user-session.ts'
 import { fieldProblem, TextField } from '../../parts/field.tsx'
@@ -24,7 +24,7 @@ export default function ResetPassword() {
   const password = useSignal('')
   const problem = useSignal<string | undefined>(undefined)
   const done = useSignal<Reset | undefined>(undefined)
-  useEffect(() => {
+  useLayoutEffect(() => {
     ticket.value = takeFragment().get('ticket')
     if (ticket.value === null) navigate('/forgotten', { replace: true })
   }, [])

@@ -1,6 +1,6 @@
 /** `/sign-in?next=…`: with a Ferryhook account or an operator's token, and a second factor for both. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { hasCode, messageOf } from '../../api/errors.ts'
 import {
   type FirstStep,
@@ -46,7 +46,7 @@ export default function SignIn() {
     navigate(next, { replace: true, force: true })
   }
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const fragment = takeFragment()
     const code = fragment.get('error')
     if (code !== null)

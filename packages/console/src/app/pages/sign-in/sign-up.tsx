@@ -1,6 +1,6 @@
 /** `/sign-up#invite=…`: a new Ferryhook account, with an invite where the server requires one. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { hasCode } from '../../api/errors.ts'
 import { request } from '../../api/request.ts'
 import { adoptSession, type SessionResponse } from '../../api/user-session.ts'
@@ -12,7 +12,7 @@ import { Gate, GateForm, loadOptions, Providers } from './gate.tsx'
 
 export default function SignUp() {
   const invite = useSignal<string | undefined>(undefined)
-  useEffect(() => {
+  useLayoutEffect(() => {
     invite.value = takeFragment().get('invite') ?? undefined
   }, [])
   const options = useResource(loadOptions)

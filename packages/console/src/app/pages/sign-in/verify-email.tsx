@@ -1,6 +1,6 @@
 /** `/verify-email#ticket=…`: the link of a mail. It works only in a session of its own account. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { messageOf } from '../../api/errors.ts'
 import { request } from '../../api/request.ts'
 import { type User, user } from '../../api/user-session.ts'
@@ -25,7 +25,7 @@ export default function VerifyEmail() {
       state.value = { kind: 'failed', message: messageOf(error) }
     }
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     ticket.value = takeFragment().get('ticket') ?? ''
     if (user.value) void verify()
   }, [])

@@ -1,6 +1,6 @@
 /** `/console/`: leads on to the overview, or exchanges the bootstrap code of the first admin. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { loadOperatorSession, operator } from '../../api/operator-session.ts'
 import { request } from '../../api/request.ts'
 import { user } from '../../api/user-session.ts'
@@ -11,7 +11,7 @@ import { Gate, GateForm } from '../sign-in/gate.tsx'
 
 export default function Start() {
   const code = useSignal<string | undefined>(undefined)
-  useEffect(() => {
+  useLayoutEffect(() => {
     code.value = takeFragment().get('bootstrap') ?? undefined
     if (code.value !== undefined) return
     const to = user.value ? '/overview' : operator.value ? '/server' : '/sign-in'
