@@ -68,7 +68,7 @@ async function measureAll(parties: Parties, progress: (text: string) => void): P
     progress(`Exceeded, measuring again:\n${report(measured)}`)
   const figures: Figure[] = []
   if (!values['mix-only'] && 'console'.includes(values.only ?? '')) {
-    figures.push(...(await measureConsole(parties.target.url, progress)))
+    figures.push(...(await measureConsole(parties.target.url, progress, repeated)))
   }
   for (const attack of attacks.filter(({ name }) => name.includes(values.only ?? ''))) {
     progress(`Preparing: ${attack.name}`)
