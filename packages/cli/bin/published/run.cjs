@@ -1,0 +1,6 @@
+'use strict'
+
+import('../lib/strongroom.js').catch((error) => {
+  console.error(error)
+  process.exitCode = 1
+})
