@@ -6,17 +6,17 @@ import { isMain, root } from './root.mjs'
 const entry = join(root, 'packages/cli/src/main.ts')
 const bundle = join(root, 'dist/strongroom.js')
 
-/** Whether a source, a script or the lock file is newer than the bundle. */
-export function isStale() {
-  if (!existsSync(bundle)) return true
-  const built = statSync(bundle).mtimeMs
+/** Whether a source, a script or the lock file is newer than the bundle, or another file made of them. */
+export function isStale(file = bundle) {
+  if (!existsSync(file)) return true
+  const built = statSync(file).mtimeMs
   const sources = readdirSync(join(root, 'packages')).map((name) =>
     join(root, 'packages', name, 'src'),
   )
   return [
     join(root, 'package-lock.json'),
     ...[join(root, 'scripts'), join(root, 'docs'), ...sources].flatMap(files),
-  ].some((file) => statSync(file).mtimeMs > built)
+  ].some((source) => statSync(source).mtimeMs > built)
 }
 
 export async function build() {

@@ -11,8 +11,7 @@ var minor = Number(parts[1])
 if (major > 20 || (major === 20 && minor >= 19)) {
   require('./run.cjs')
 } else {
-  console.error(
-    'Strongroom needs Node 20.19 or newer, this is ' + version + ': get one at nodejs.org',
-  )
+  var needed = 'Strongroom needs Node 20.19 or newer, '
+  console.error(needed + 'this is ' + version + ': get one at nodejs.org')
   process.exitCode = 1
 }

@@ -12,8 +12,16 @@ import { writeLibrary } from '../../../../scripts/packages/write-packages.mjs'
 export const root = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /** Redirects calls to Slack to the fake Slack, and prints the port of the app. */
-const PRELOAD = `
+export const PRELOAD = `
+import http from 'node:http'
+import https from 'node:https'
 import { Server } from 'node:net'
+// Bolt 3 and 4 call Slack with axios.
+https.request = (options, ...rest) => {
+  const { hostname, port, pathname } = new URL(options.path.replace('/api/', ''), process.env.FAKE_SLACK)
+  const redirected = { protocol: 'http:', hostname, host: hostname, port, path: pathname, agent: undefined }
+  return http.request({ ...options, ...redirected }, ...rest)
+}
 const { fetch } = globalThis
 globalThis.fetch = (url, init) =>
   fetch(String(url).replace('https://slack.com/api/', process.env.FAKE_SLACK), init)
