@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
+const MAX_RUN_MS = 10 * 60_000
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 
 /**
@@ -15,7 +16,9 @@ export async function npm(args, { cwd, env = process.env }) {
   const [file, first] = path?.endsWith('npm-cli.js') ? [process.execPath, [path]] : ['npm', []]
   const { stdout } = await run(file, [...first, ...args], {
     cwd,
-    env,
+    // Otherwise npm sometimes waits for the registry.
+    env: { ...env, npm_config_update_notifier: 'false' },
+    timeout: MAX_RUN_MS,
     maxBuffer: MAX_OUTPUT_BYTES,
     shell: file === 'npm' && process.platform === 'win32',
   })

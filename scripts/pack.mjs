@@ -9,7 +9,17 @@ import { npm } from './npm.mjs'
 import { isMain, root } from './root.mjs'
 import { setup } from './setup.mjs'
 
-/** @typedef {{ name: string, version: string, file: string, bytes: number, files: number, unpackedBytes: number }} PackedPackage */
+/**
+ * @typedef {object} PackedPackage
+ * @property {string} name
+ * @property {string} version
+ * @property {string} file
+ * @property {number} bytes
+ * @property {number} files
+ * @property {number} unpackedBytes
+ * @property {string[]} dependencies
+ * @property {string[]} bundled
+ */
 
 /**
  * Replaces the packages in the directory when all are packed.
@@ -27,9 +37,9 @@ export async function pack(directory, report) {
     const staging = await mkdtemp(join(directory, '.staging-'))
     try {
       const packed = []
-      for (const { name, version, directory: source } of written) {
+      for (const { name, version, directory: source, dependencies, bundled } of written) {
         report(`Packing ${name} ${version}`)
-        packed.push(await packOne(source, staging))
+        packed.push({ ...(await packOne(source, staging)), dependencies, bundled })
       }
       for (const old of await readdir(directory))
         if (old.endsWith('.tgz')) await rm(join(directory, old))

@@ -8,17 +8,28 @@ import { root } from '../root.mjs'
 const NESTED = /^(browser|thread)-bundle:(.+?)(?:\?\w+)?$/
 
 /**
- * The text of THIRD-PARTY-NOTICES.
+ * The directories of the packages whose code is in a bundle, relative to the clone.
  * @param {string[]} inputs what esbuild bundled
  */
-export async function noticesOf(inputs) {
+export async function bundledPackages(inputs) {
   const all = await withNested(inputs)
   const directories = new Set(all.map(packageDirectory).filter((found) => found !== undefined))
-  const notices = [...directories].map(noticeOf).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return [...directories].toSorted()
+}
+
+/**
+ * The text of THIRD-PARTY-NOTICES.
+ * @param {string[]} directories
+ */
+export function noticesOf(directories) {
+  const notices = directories.map((directory) => noticeOf(join(root, directory)))
   const unique = new Map(notices.map((notice) => [`${notice.name} ${notice.version}`, notice]))
-  const texts = [...unique.values()].map(
-    ({ name, version, license, text }) => `${name} ${version} (${license})\n\n${text.trim()}\n`,
-  )
+  const texts = [...unique.values()]
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(
+      ({ name, version, license, text }) => `${name} ${version} (${license})\n\n${text.trim()}\n`,
+    )
+  if (texts.length === 0) return 'This package contains no code of other packages.\n'
   const rule = `\n${'-'.repeat(80)}\n\n`
   return `This package contains code of the following packages.\n${rule}${texts.join(rule)}`
 }
@@ -51,7 +62,7 @@ async function withNested(inputs) {
 /** @param {string} input @returns {string | undefined} */
 function packageDirectory(input) {
   const [, directory] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input) ?? []
-  return directory === undefined ? undefined : join(root, directory)
+  return directory
 }
 
 /** @param {string} directory */

@@ -7,10 +7,17 @@ import { compileDeclarations } from './declarations.mjs'
 import { command, libraries } from './descriptions.mjs'
 import { writeJavaScript } from './javascript.mjs'
 import { commandManifest, libraryManifest } from './manifest.mjs'
-import { noticesOf } from './notices.mjs'
+import { bundledPackages, noticesOf } from './notices.mjs'
 
 /** @import { LibraryPackage } from './descriptions.mjs' */
-/** @typedef {{ name: string, version: string, directory: string }} WrittenPackage */
+/**
+ * @typedef {object} WrittenPackage
+ * @property {string} name
+ * @property {string} version
+ * @property {string} directory
+ * @property {string[]} dependencies Names of packages that npm installs with it.
+ * @property {string[]} bundled Directories of the packages whose code it contains.
+ */
 
 /**
  * @param {string} parent
@@ -59,15 +66,16 @@ async function writeCommand(directory) {
 /**
  * @param {string} directory
  * @param {string} source
- * @param {{ name: string, version: string }} manifest
+ * @param {{ name: string, version: string, dependencies: Record<string, string> }} manifest
  * @param {string[]} inputs
  * @returns {Promise<WrittenPackage>}
  */
 async function finish(directory, source, manifest, inputs) {
   await writeFile(join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  await writeFile(join(directory, 'THIRD-PARTY-NOTICES.txt'), await noticesOf(inputs))
+  const bundled = await bundledPackages(inputs)
+  await writeFile(join(directory, 'THIRD-PARTY-NOTICES.txt'), noticesOf(bundled))
   await cp(join(root, 'LICENSE'), join(directory, 'LICENSE'))
   await cp(join(root, 'packages', source, 'README.md'), join(directory, 'README.md'))
-  const { name, version } = manifest
-  return { name, version, directory }
+  const { name, version, dependencies } = manifest
+  return { name, version, directory, dependencies: Object.keys(dependencies), bundled }
 }

@@ -9,7 +9,7 @@ var major = Number(parts[0])
 var minor = Number(parts[1])
 
 if (major > 20 || (major === 20 && minor >= 19)) {
-  require('./run.cjs')
+  module.exports = require('./run.cjs')
 } else {
   var needed = 'Strongroom needs Node 20.19 or newer, '
   console.error(needed + 'this is ' + version + ': get one at nodejs.org')

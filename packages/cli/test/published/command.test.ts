@@ -68,7 +68,7 @@ describe.runIf(isPublishedTested)('the installed command', () => {
     'serves five services, the console and the guides on %s, seals a secret, and stops',
     async (version) => {
       const node = version === 'this Node' ? process.execPath : newest.path
-      await serveAndStop(project.directory, node)
+      await expectService(project.directory, node)
     },
   )
 
@@ -80,7 +80,7 @@ describe.runIf(isPublishedTested)('the installed command', () => {
         options: ['--ignore-scripts', '--install-strategy=linked'],
       })
       onTestFinished(() => strict.remove())
-      await serveAndStop(strict.directory, process.execPath)
+      await expectService(strict.directory, process.execPath)
     },
     MAX_INSTALL_MS,
   )
@@ -166,7 +166,7 @@ async function makeForeign(file: string): Promise<() => Promise<void>> {
   return async () => void (await write(machine))
 }
 
-async function serveAndStop(directory: string, node: string): Promise<void> {
+async function expectService(directory: string, node: string): Promise<void> {
   const cwd = await mkdtemp(join(directory, 'run-'))
   const installed: StartOptions = { cwd, node, program: launcherIn(directory) }
   const server = start(['serve'], { ...installed, env: { PORT: '0' } })
