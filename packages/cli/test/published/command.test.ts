@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import {
   installNode,
   installProject,
-  isPublishedTested,
+  packagesRequired,
   NEWEST_NODE,
   type Project,
   tarball,
@@ -26,7 +26,7 @@ function sizeOf(path: string): number {
   return readdirSync(path).reduce((total, name) => total + sizeOf(join(path, name)), 0)
 }
 
-describe.runIf(isPublishedTested)('the installed command', () => {
+describe.runIf(packagesRequired)('the installed command', () => {
   let project: Project
   let newest: { path: string; project: Project }
 

@@ -7,7 +7,7 @@ import {
   expectedOutput,
   installNode,
   installProject,
-  isPublishedTested,
+  packagesRequired,
   NEWEST_NODE,
   type Project,
   readmeExamples,
@@ -34,7 +34,7 @@ const companions = [
   'hono',
 ]
 
-describe.runIf(isPublishedTested)('the examples of the READMEs', () => {
+describe.runIf(packagesRequired)('the examples of the READMEs', () => {
   let project: Project
   let newest: { path: string; project: Project }
 
@@ -82,7 +82,7 @@ describe.runIf(isPublishedTested)('the examples of the READMEs', () => {
   })
 })
 
-describe.runIf(isPublishedTested)('a library on its own', () => {
+describe.runIf(packagesRequired)('a library on its own', () => {
   test.each(all)(
     '$name installs, loads and compiles without its optional peers',
     async ({ name, commonJs, entries, peers }) => {
@@ -123,7 +123,7 @@ describe.runIf(isPublishedTested)('a library on its own', () => {
   )
 })
 
-describe.runIf(isPublishedTested)('the metadata of the packages', () => {
+describe.runIf(packagesRequired)('the metadata of the packages', () => {
   const tool = (path: string) => join(root, 'node_modules', path)
 
   test.each(['strongroom', ...all.map(({ name }) => name)])(

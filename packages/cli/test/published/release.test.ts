@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isPublishedTested, root, runNode, tarball } from '@strongroom/kit/testing/published'
+import { packagesRequired, root, runNode, tarball } from '@strongroom/kit/testing/published'
 import { describe, expect, test } from 'vitest'
 import { versionProblems } from '../../../../scripts/packages/versions.mjs'
 import { emptyDirectory } from '../strongroom.ts'
@@ -80,7 +80,7 @@ describe('the check of versions before a release', () => {
   })
 })
 
-describe.runIf(isPublishedTested)('a prepared release', () => {
+describe.runIf(packagesRequired)('a prepared release', () => {
   const directory = join(root, 'dist/npm')
 
   test('has the checksums of all its files', async () => {

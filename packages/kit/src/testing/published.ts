@@ -14,7 +14,7 @@ import { npm } from '../../../../scripts/npm.mjs'
 export const root = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /** Packing and installing take minutes, so these tests run in CI and on demand. */
-export const isPublishedTested = Boolean(process.env['REQUIRE_PACKAGES'])
+export const packagesRequired = Boolean(process.env['REQUIRE_PACKAGES'])
 
 export const NEWEST_NODE = 26
 const MAX_RUN_MS = 120_000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import {
   compile,
   installProject,
-  isPublishedTested,
+  packagesRequired,
   type Project,
   readmeExamples,
   sameVersion,
@@ -20,7 +20,7 @@ import { FORM, official, signed } from '../support/signed.ts'
 
 const MAX_INSTALL_MS = 300_000
 
-describe.runIf(isPublishedTested).each([3, 4, 5])('beside Bolt %i', (major) => {
+describe.runIf(packagesRequired).each([3, 4, 5])('beside Bolt %i', (major) => {
   let project: Project
 
   beforeAll(async () => {
