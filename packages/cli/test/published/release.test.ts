@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { versionProblems } from '../../../../scripts/packages/versions.mjs'
 import { emptyDirectory } from '../strongroom.ts'
 
-const CONTENTS: Readonly<Record<string, readonly string[]>> = {
+const CONTENTS: Readonly<Record<string, string[]>> = {
   // Of the command, the console, a worker thread, and what npm installs.
   strongroom: [
     'hono',
