@@ -35,7 +35,7 @@ export interface EngineOptions {
 
 export interface Engine extends Db, TableAdmin, PartiQl, BackupsDb, StreamsDb, AsyncDisposable {
   readonly region: string
-  /** For features besides the operations, such as backups. */
+  /** @internal For features besides the operations, such as backups. */
   readonly storage: OpenStorage
   /** Executes a request in its JSON form and returns the JSON response as text or bytes; throws as the in-process face does. */
   handle(operation: string, request: unknown): Promise<string | Buffer>

@@ -5,7 +5,9 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATA_FILE, prepareDirectory } from './format.ts'
+import { cannotOpen } from './failures.ts'
 import { openFiles, type Environment } from './lmdb.ts'
+import { loadLmdb } from './native.ts'
 
 interface Shared {
   files: Environment
@@ -20,8 +22,14 @@ interface User {
 /** Keyed by the identity of the data file, because a directory may have several paths. */
 const shared = new Map<string, Shared>()
 
+/** The same keys for all copies of this module, because a program may have two versions of the engine. */
+const OPEN_IN_PROCESS = Symbol.for('@strongroom/engine open data files')
+const processWide = globalThis as { [OPEN_IN_PROCESS]?: Set<string> }
+const openInProcess = (processWide[OPEN_IN_PROCESS] ??= new Set())
+
 /** Opens or creates a data directory; throws without changing anything if it is not a sound one. */
 export function openEnvironment(directory: string): Environment {
+  loadLmdb()
   prepareDirectory(directory)
   const { files, users } = shared.get(identityOf(directory) ?? '') ?? openShared(directory)
   const user: User = { onSnapshot: [], onCommitFailure: [] }
@@ -38,6 +46,12 @@ export function openEnvironment(directory: string): Environment {
 }
 
 function openShared(directory: string): Shared {
+  if (openInProcess.has(identityOf(directory) ?? '')) {
+    throw cannotOpen(
+      directory,
+      'another copy of @strongroom/engine in this process has it open. Install one version of the package',
+    )
+  }
   const users = new Set<User>()
   const opened = openFiles(directory)
   opened.onSnapshot(() => {
@@ -50,9 +64,11 @@ function openShared(directory: string): Shared {
   const close = async (): Promise<void> => {
     shared.delete(identity)
     await opened.close()
+    openInProcess.delete(identity)
   }
   const made = { files: { ...opened, close }, users }
   shared.set(identity, made)
+  openInProcess.add(identity)
   return made
 }
 

@@ -1,18 +1,19 @@
 // The LMDB environment of a data directory. It configures the `lmdb` package so that an acknowledged
 // write is flushed (no overlapping sync), keys have up to 4,026 bytes (8 KB pages, fixed at creation),
 // keys and values are written directly into its buffers, and failed commits report their code. All uses
-// of the package's private parts are in this file and in `open-root.ts`, and its version is pinned.
+// of the package's private parts are in this file, `native.ts` and `open-root.ts`, and its version is pinned.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DISK_FULL_ADVICE, isNearlyFull } from '@strongroom/platform/disk-failure'
-import * as lmdb from 'lmdb'
+import type * as lmdb from 'lmdb'
 import type { Item } from '../../values/types.ts'
 import { copyBytes, type FastBuffer } from './bytes.ts'
 import { decodeItem } from '../codec.ts'
 import { cannotOpen, failureCode, writeAdvice } from './failures.ts'
 import { createPrivateFiles, DATA_FILE } from './format.ts'
 import { writeItemKey } from '../keys.ts'
+import { loadLmdb } from './native.ts'
 import { openRoot } from './open-root.ts'
 import { assertSoundFile } from './pages.ts'
 import type { KeySchema } from '../storage.ts'
@@ -111,9 +112,6 @@ export interface Environment {
   readonly commits: { rejected: number }
   close(): Promise<void>
 }
-
-const { resetTxn } = (lmdb as unknown as { nativeAddon: { resetTxn: (address: number) => void } })
-  .nativeAddon
 
 export const entryKey: EntryKey = { bytes: Buffer.allocUnsafeSlow(8192) as FastBuffer, length: 0 }
 
@@ -246,5 +244,5 @@ function refresh(root: lmdb.RootDatabase): void {
   const current = root.useReadTransaction() as unknown as ReadTransaction
   current.done()
   if ((current.refCount ?? 0) > 0) root.resetReadTxn()
-  else resetTxn(current.address)
+  else loadLmdb().nativeAddon.resetTxn(current.address)
 }
