@@ -26,8 +26,8 @@ export function unusedPermissions(calls: readonly RecordedCall[]): string[] {
       (action) => !own.some((call) => call.service === 'kms' && call.action === action),
     )
     return [
-      ...dynamo.map(({ action, table, index, leadingKey }) =>
-        [declared.name, action, table, index, leadingKey].filter(Boolean).join(' '),
+      ...dynamo.map(({ action, table, index, leadingKeys = [] }) =>
+        [declared.name, action, table, index, ...leadingKeys].filter(Boolean).join(' '),
       ),
       ...kms.map((action) => `${declared.name} kms:${action}`),
     ]
@@ -56,7 +56,7 @@ interface Permission {
   table: string
   action: string
   index?: string
-  leadingKey?: string
+  leadingKeys?: readonly string[]
 }
 
 function permissionsOf({ table, actions, indexes = [], leadingKeys }: Allowance): Permission[] {
@@ -64,18 +64,17 @@ function permissionsOf({ table, actions, indexes = [], leadingKeys }: Allowance)
     ...actions.map((action) => ({ table: table.name, action })),
     ...indexes.map((index) => ({ table: table.name, action: 'Query', index })),
   ]
-  return found.flatMap((permission) =>
-    leadingKeys ? leadingKeys.map((leadingKey) => ({ ...permission, leadingKey })) : [permission],
-  )
+  return found.map((permission) => ({ ...permission, ...(leadingKeys && { leadingKeys }) }))
 }
 
-function grants({ table, action, index, leadingKey }: Permission, call: RecordedCall): boolean {
+function grants({ table, action, index, leadingKeys }: Permission, call: RecordedCall): boolean {
   return (
     call.service === 'dynamodb' &&
     call.action === action &&
     call.index === index &&
     call.resources.includes(table) &&
-    (leadingKey === undefined || (call.leadingKeys ?? []).some((key) => matches(leadingKey, key)))
+    (leadingKeys === undefined ||
+      (call.leadingKeys ?? []).some((key) => leadingKeys.some((pattern) => matches(pattern, key))))
   )
 }
 
