@@ -57,8 +57,10 @@ export const functions: readonly ServiceFunction[] = [
     name: 'live',
     summary: 'Streams new events',
     allows: [
-      { table: mainTable, actions: ['GetItem', 'Query'], indexes: ['GSI1', 'GSI3'] },
-      { table: eventsTable, actions: ['GetItem', 'Query'] },
+      // The caller by API key, whose last use it stores, or by session.
+      { table: mainTable, actions: ['GetItem', 'UpdateItem'], indexes: ['GSI2'] },
+      { table: eventsTable, actions: ['Query'] },
+      { table: eventsTable, actions: ['UpdateItem'], leadingKeys: ['RATE#*'] },
     ],
   },
   {
