@@ -34,6 +34,7 @@ import {
   submission,
 } from './support/scenario.ts'
 import { deniedCalls, unusedPermissions } from './support/granted.ts'
+import { rarePermissions } from './support/rare-permissions.ts'
 import { streamEvent } from './support/stream-records.ts'
 
 const clock = {
@@ -83,6 +84,17 @@ afterAll(async () => {
   destination?.close()
   await deployment?.close()
 })
+
+/** Ten minutes ago, which is longer than the token of a creation is valid. */
+async function backdate(id: string, attribute: string): Promise<void> {
+  await server.db.updateItem({
+    TableName: secretsTable.name,
+    Key: { id },
+    UpdateExpression: 'SET #attribute = :at',
+    ExpressionAttributeNames: { '#attribute': attribute },
+    ExpressionAttributeValues: { ':at': Math.floor(Date.now() / 1000) - 600 },
+  })
+}
 
 /** As a person does who deploys: `strongroom operator bootstrap` prints the code. */
 async function claimFirstAdmin(): Promise<string> {
@@ -148,14 +160,14 @@ describe('the functions of a deployment', () => {
     expect(await secrets.receipt(id, management.burnToken)).toMatchObject({ state: 'viewed' })
     const burned = await seal()
     await secrets.burn(burned.secret.id, burned.management.burnToken)
-    const age = async (secretId: string, change: object) =>
-      server.db.updateItem({
-        TableName: secretsTable.name,
-        Key: { id: secretId },
-        UpdateExpression: 'SET createdAt = :at, expiresAt = :at',
-        ExpressionAttributeValues: { ':at': Math.floor(Date.now() / 1000) - 600, ...change },
-      })
-    for (const end of [seal, seal]) await age((await end()).secret.id, {})
+    const sealPlain = () => sealSecret(secrets, { text: 'hunter2', ttlSeconds: 3600, maxViews: 1 })
+    const [ended, expired, unread] = [await sealPlain(), await sealPlain(), await seal()]
+    await backdate(ended.secret.id, 'createdAt')
+    await secrets.burn(ended.secret.id, ended.management.burnToken)
+    for (const { secret: over } of [expired, unread]) {
+      await backdate(over.id, 'createdAt')
+      await backdate(over.id, 'expiresAt')
+    }
     await deployment.invoke('sealed-sweep', { source: 'aws.events' })
     const created = await server.ask('POST', '/sealed/v1/api-tokens', {
       token: admin,
@@ -217,6 +229,14 @@ describe('the functions of a deployment', () => {
     await deployment.invoke('ferryhook-worker', { source: 'aws.events' })
     await deployment.invoke('ferryhook-worker', { source: 'aws.events' })
     const leaving = await server.account()
+    await ferryhookOf(server, leaving.token)('POST', '/api-keys', {
+      name: 'CI',
+      permissions: 'read',
+    })
+    await ferryhookOf(server, leaving.token)('POST', '/sources', {
+      name: 'Shop',
+      provider: 'custom',
+    })
     const stores = storesOn(server.db, clock)
     await stores.accountPurge.begin((await stores.users.getById(leaving.id))!)
     await deployment.invoke('ferryhook-worker', { source: 'aws.events' })
@@ -260,7 +280,10 @@ describe('the functions of a deployment', () => {
       if (method !== 'GET' || !/^operator:(viewer|editor|admin|self)$/.test(permission)) continue
       const address = addressOf(operation, ids)
       if (address === undefined) continue
-      const query = address.endsWith('/abuse-patterns') ? '?type=api_abuse' : ''
+      const query =
+        { '/form-bridge/v1/abuse-patterns': '?type=api_abuse', '/key-store/v1/keys': '?limit=1' }[
+          address
+        ] ?? ''
       const { status, code } = await server.ask('GET', address + query, { token: admin })
       if (status >= 400) failed.push(`${address}: ${status} ${code}`)
     }
@@ -310,7 +333,21 @@ describe('the functions of a deployment', () => {
     const wrong = { ...validated, temp_key: `${temp_key.slice(0, -1)}x` }
     await server.ask('POST', '/form-bridge/v1/validate', { body: wrong })
     await server.ask('POST', '/form-bridge/v1/exchange', { body: wrong })
+    const asAgency = (method: string, path: string, body?: object) =>
+      server.ask(method, `/form-bridge/v1/agency${path}`, {
+        token: agency.api_key,
+        ...(body && { body }),
+      })
+    const joining = await asAgency('POST', '/join-tokens', {})
+    expect((await asAgency('DELETE', `/join-tokens/${joining.body.id}`)).status).toBe(204)
+    const url = server.upstream.replace('http:', 'https:')
+    const set = await asAgency('PUT', `/sites/${site.site_id}/destination`, { url })
+    expect(set.status).toBe(200)
+    expect((await asAgency('DELETE', `/sites/${site.site_id}`)).status).toBe(204)
     expectOk(await askAsSite(server, renewed, 'POST', '/site/disconnect', {}))
+    const other = await server.site(agency.api_key)
+    const disconnect = `/form-bridge/v1/sites/${other.site_id}/disconnect`
+    expect((await server.ask('POST', disconnect, { token: admin })).status).toBeLessThan(300)
   })
 
   test('verify a Slack request and send it to the app', async () => {
@@ -336,6 +373,16 @@ describe('the functions of a deployment', () => {
       headers,
     })
     expect(forged.status).toBe(401)
+    await server.ask('PATCH', `/two-key/v1/apps/${app}`, {
+      token: admin,
+      body: { upstream: { url: `${destination.url}/failing`, kind: 'app' } },
+    })
+    const again = { ...eventBody(message), event_id: 'Ev00000002' }
+    const refused = signedServiceRequest(again, Date.now())
+    await server.ask('POST', `/two-key/slack/${app}/events`, {
+      body: Buffer.from(refused.body),
+      headers: refused.headers,
+    })
   })
 
   test('run the jobs that operators start', async () => {
@@ -346,7 +393,6 @@ describe('the functions of a deployment', () => {
       token: admin,
       body: { kind: 'key-store.rotate-keys', input: { olderThanSeconds: 0, perSecond: 10 } },
     })
-    console.log(started)
     await deployment.invoke('jobs', { source: 'aws.events' })
     const job = await server.ask('GET', `/server/v1/jobs/${started.body.id}`, { token: admin })
     expect(job.body).toMatchObject({ state: 'done' })
@@ -390,8 +436,17 @@ describe('the functions of a deployment', () => {
   })
 
   test('may do what they do, and nothing else', async () => {
-    console.log(deployment.coldStarts())
-    console.log(deniedCalls(deployment.calls()))
-    console.log(unusedPermissions(deployment.calls()).join('\n'))
+    expect(deniedCalls(deployment.calls())).toEqual([])
+    const unused = unusedPermissions(deployment.calls())
+    expect(unused).toEqual(Object.keys(rarePermissions).filter((each) => unused.includes(each)))
+    console.log(unused.filter((each) => !(each in rarePermissions)))
+    console.log(
+      [...deployment.coldStarts()]
+        .map(
+          ([name, { importMs, firstMs }]) =>
+            `${name} ${Math.round(importMs)} ${Math.round(firstMs)}`,
+        )
+        .join('\n'),
+    )
   })
 })

@@ -178,7 +178,7 @@ export const serverDataModel: DataModel = {
           leadingKeys: ['OPERATOR#*'],
         },
         { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['OPERATORS'] },
-        { table, actions: ['GetItem', 'DeleteItem'], leadingKeys: ['BOOTSTRAP'] },
+        { table, actions: ['DeleteItem'], leadingKeys: ['BOOTSTRAP'] },
         // Lists operators and server secrets.
         { table, actions: ['Scan'] },
       ],
