@@ -346,8 +346,8 @@ describe('the functions of a deployment', () => {
     expect((await asAgency('DELETE', `/sites/${site.site_id}`)).status).toBe(204)
     expectOk(await askAsSite(server, renewed, 'POST', '/site/disconnect', {}))
     const other = await server.site(agency.api_key)
-    const disconnect = `/form-bridge/v1/sites/${other.site_id}/disconnect`
-    expect((await server.ask('POST', disconnect, { token: admin })).status).toBeLessThan(300)
+    const disable = `/form-bridge/v1/sites/${other.site_id}/disable`
+    expect((await server.ask('POST', disable, { token: admin })).status).toBeLessThan(300)
   })
 
   test('verify a Slack request and send it to the app', async () => {
