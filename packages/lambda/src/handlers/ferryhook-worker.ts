@@ -2,9 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { ferryhookService } from '@strongroom/ferryhook/service'
 import { type FerryhookWorker, startFerryhookWorker } from '@strongroom/ferryhook/start'
 import { createServiceDeps } from '@strongroom/server/service-deps'
-import type { LambdaContext } from '../lambda-context.ts'
 import { openOnce } from '../open-once.ts'
-import { openRuntime, requirePublicUrl } from '../runtime.ts'
+import { type LambdaContext, openRuntime, requirePublicUrl } from '../runtime.ts'
 import { type BatchResult, findDueTime, type StreamEvent } from '../stream-event.ts'
 
 /** Longer than an attempt takes. */
