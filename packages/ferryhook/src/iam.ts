@@ -8,8 +8,7 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       // The source by its id, its owner for the plan, and whether the webhook for alerts failed.
       { table: mainTable, actions: ['GetItem', 'Query', 'UpdateItem'], indexes: ['GSI3'] },
-      // Query for overdue work, which every process extends, even one that does not deliver.
-      { table: eventsTable, actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+      { table: eventsTable, actions: ['GetItem', 'PutItem', 'UpdateItem'] },
     ],
   },
   {
@@ -51,6 +50,24 @@ export const functions: readonly ServiceFunction[] = [
         actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
         indexes: ['GSI1'],
       },
+    ],
+  },
+  {
+    name: 'live',
+    summary: 'Streams new events',
+    allows: [
+      // The caller by API key, whose last use it stores, or by session.
+      { table: mainTable, actions: ['GetItem', 'UpdateItem'], indexes: ['GSI2'] },
+      { table: eventsTable, actions: ['GetItem', 'Query'] },
+      { table: eventsTable, actions: ['UpdateItem'], leadingKeys: ['RATE#*'] },
+    ],
+  },
+  {
+    name: 'status',
+    summary: 'Shows operators what is overdue and which connections fail',
+    allows: [
+      { table: mainTable, actions: ['Scan'] },
+      { table: eventsTable, actions: ['GetItem', 'Query'] },
     ],
   },
 ]

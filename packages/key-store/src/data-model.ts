@@ -29,21 +29,29 @@ export const dataModel: DataModel = {
       name: 'create-branch-key',
       summary: 'Makes new branch keys',
       allows: [{ table, actions: ['PutItem'] }],
+      kms: ['GenerateDataKeyWithoutPlaintext', 'ReEncryptFrom', 'ReEncryptTo'],
     },
     {
       name: 'version-branch-key',
       summary: 'Rotates branch keys',
       allows: [{ table, actions: ['GetItem', 'PutItem'] }],
+      kms: ['GenerateDataKeyWithoutPlaintext', 'ReEncryptFrom', 'ReEncryptTo'],
     },
     {
       name: 'read-branch-key',
       summary: 'Reads branch keys and beacon keys',
       allows: [{ table, actions: ['GetItem'] }],
+      kms: ['Decrypt'],
     },
     {
       name: 'list-branch-keys',
-      summary: 'Lists branch keys and their versions for operators',
-      allows: [{ table, actions: ['Scan', 'Query'] }],
+      summary: 'Lists branch keys for operators',
+      allows: [{ table, actions: ['Scan'] }],
+    },
+    {
+      name: 'show-branch-key',
+      summary: 'Lists the versions of a branch key for operators',
+      allows: [{ table, actions: ['Query'] }],
     },
   ],
 }
