@@ -4,7 +4,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DATA_FILE, prepareDirectory } from './format.ts'
+import { assertCurrentFormat, DATA_FILE, prepareDirectory } from './format.ts'
 import { cannotOpen } from './failures.ts'
 import { openFiles, type Environment } from './lmdb.ts'
 import { loadLmdb } from './native.ts'
@@ -31,6 +31,19 @@ const openInProcess = (processWide[OPEN_IN_PROCESS] ??= new Set())
 export function openEnvironment(directory: string): Environment {
   loadLmdb()
   prepareDirectory(directory)
+  const opened = openAnyFormat(directory)
+  try {
+    // A conversion may have begun after the first look. From now on it would see this process.
+    assertCurrentFormat(directory)
+    return opened
+  } catch (error) {
+    void opened.close()
+    throw error
+  }
+}
+
+/** For conversions: whatever the format of the directory is. */
+export function openAnyFormat(directory: string): Environment {
   const { files, users } = shared.get(identityOf(directory) ?? '') ?? openShared(directory)
   const user: User = { onSnapshot: [], onCommitFailure: [] }
   users.add(user)

@@ -10,10 +10,17 @@ export interface NativeEnvironment {
   close(): void
 }
 
+/** A transaction that this process keeps to itself. */
+export interface NativeTransaction {
+  address: number
+  abort(): void
+}
+
 type LmdbPackage = typeof Lmdb & {
   /** Private, so the version of the package is pinned. */
   readonly nativeAddon: {
     readonly Env: { prototype: NativeEnvironment }
+    readonly Txn: new (environment: object, flags: number) => NativeTransaction
     resetTxn(address: number): void
   }
 }
