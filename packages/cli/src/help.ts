@@ -17,6 +17,7 @@ export const GROUPS = {
     'kms',
     'backup',
     'restore',
+    'copy',
     'dynamodb',
   ],
   Sealed: ['seal', 'open', 'burn', 'receipt', 'sealed'],

@@ -14,6 +14,7 @@ import { serverTable as table } from '@strongroom/kit/server-table'
 import type { Table } from '@strongroom/kit/table'
 import { dataModel as sealed } from '@strongroom/sealed/data-model'
 import { dataModel as twoKey } from '@strongroom/two-key/data-model'
+import { StoreCopyItem } from './copies/item.ts'
 import { FiguresItem } from './figures/item.ts'
 import { OwnKeyItem } from './kms/embedded.ts'
 import { BootstrapItem } from './operators/bootstrap.ts'
@@ -120,6 +121,13 @@ const server: DataModel = {
       lifetime: 'until acceptedUntil, which a newer version sets',
     },
     {
+      name: 'Copy that is being made into this store',
+      table,
+      keys: { PK: 'COPY', SK: 'TARGET' },
+      schema: StoreCopyItem,
+      lifetime: 'until a server or worker starts on the complete copy',
+    },
+    {
       name: 'Key of the embedded KMS',
       table,
       keys: { PK: 'KMSKEY#{id}', SK: 'STATE' },
@@ -181,6 +189,11 @@ const server: DataModel = {
           leadingKeys: ['JOB#*', 'JOBS', 'JOBS#RUNNING'],
         },
       ],
+    },
+    {
+      name: 'store-copy',
+      summary: 'Refuses to start on an unfinished copy of a store',
+      allows: [{ table, actions: ['GetItem', 'DeleteItem'], leadingKeys: ['COPY'] }],
     },
     {
       name: 'server-secrets',
