@@ -18,6 +18,7 @@ export const GROUPS = {
     'backup',
     'restore',
     'copy',
+    'recover',
     'dynamodb',
   ],
   Sealed: ['seal', 'open', 'burn', 'receipt', 'sealed'],

@@ -112,14 +112,19 @@ async function compareAll(
   tables: readonly Table[],
   { whileRunning, feed }: { whileRunning: boolean; feed: ChangeFeed | undefined },
 ): Promise<CopyOutcome> {
+  const correctedBefore = new Map<Table, number>()
   for (let pass = 1; ; pass++) {
     const reports: TableReport[] = []
+    let corrected = 0
     for (const table of tables) {
       session.progress(`${table.name}: comparing`)
-      reports.push(await compareTable(session, table))
+      const report = await compareTable(session, table)
+      corrected += report.corrected
+      const total = report.corrected + (correctedBefore.get(table) ?? 0)
+      correctedBefore.set(table, total)
+      reports.push({ ...report, corrected: total })
     }
     if (feed) return { tables: reports, remaining: await copyChanges(session, feed, tables) }
-    const corrected = reports.reduce((sum, report) => sum + report.corrected, 0)
     if (corrected === 0 || (whileRunning && pass === MAX_PASSES))
       return { tables: reports, remaining: corrected }
     session.progress(`${corrected} items differed and were copied again: comparing once more`)
