@@ -58,7 +58,10 @@ async function recoverTables(input: CommandInput, tables: EmbeddedTables): Promi
   if (isInPlace) await requireUnused(tables.directory)
   const moment = new Date(at).toISOString()
   if (isInPlace && declared.every((table) => isRecoveredTo(tables, table, at))) {
-    output.result(X, { at: moment, tables: [] })
+    output.result(`${names.join(', ')}: already recovered to ${moment}\n`, {
+      at: moment,
+      tables: [],
+    })
     return 0
   }
   const begun = []

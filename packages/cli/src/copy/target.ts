@@ -10,6 +10,7 @@ import { everyTable } from '@strongroom/server/data-model'
 import { requireDeclaredTables } from '@strongroom/server/tables'
 import { classifyItem, isAuditLog } from './scope.ts'
 import type { Side } from './side.ts'
+import { repeatIfLost } from './write-items.ts'
 
 /** On a data directory missing tables are created; elsewhere only if the user asks for it. */
 export async function prepareTables({ store, name }: Side, mayCreate: boolean): Promise<void> {
@@ -56,7 +57,7 @@ export async function beginCopy(
   if (!(await state.begin(item, before))) throw takenOver()
 
   async function save(changed: StoreCopyItem): Promise<void> {
-    if (!(await state.save(changed))) throw takenOver()
+    if (!(await repeatIfLost(() => state.save(changed)))) throw takenOver()
     item = changed
   }
   return {

@@ -53,10 +53,14 @@ function toBatches(requests: readonly SizedRequest[]): WriteRequest[][] {
 }
 
 async function writeBatch(db: Db, table: Table, batch: WriteRequest[]): Promise<void> {
+  await repeatIfLost(() => db.batchWriteItem({ RequestItems: { [table.name]: batch } }))
+}
+
+/** For writes that may be made twice. */
+export async function repeatIfLost<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await db.batchWriteItem({ RequestItems: { [table.name]: batch } })
-      return
+      return await write()
     } catch (error) {
       const cause = error instanceof Failure ? error.cause : error
       if (!isResponseLost(cause) || attempt === MAX_ATTEMPTS) throw error
