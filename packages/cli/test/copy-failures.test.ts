@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
 import { serve } from '@strongroom/engine/wire/server'
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
   allServices,
   copiedItems,
@@ -36,8 +36,10 @@ afterAll(() => {
 const itemsIn = (directory: string) => onStore({ STRONGROOM_DATA: directory }, itemsOf)
 const run = (...args: string[]) => inProcess(['copy', ...args])
 const kmsOptions = (side: string, endpoint = kms.endpoint, arn = kms.arn) => [
-  ...[`--${side}-kms`, endpoint],
-  ...[`--${side}-key`, arn],
+  `--${side}-kms`,
+  endpoint,
+  `--${side}-key`,
+  arn,
 ]
 
 /** An endpoint over an engine in a directory of its own, behind a proxy. */
@@ -58,9 +60,9 @@ async function startEndpoint(decide: (operation: string, body: string) => Fault 
 async function addEvents(directory: string, count: number): Promise<void> {
   await onStore({ STRONGROOM_DATA: directory }, async (db) => {
     const text = 'x'.repeat(4_000)
-    for (let start = 0; start < count; start += 25) {
+    for (let first = 0; first < count; first += 25) {
       const events = Array.from({ length: 25 }, (_, at) => ({
-        PutRequest: { Item: { PK: 'BULK', SK: String(start + at), text } },
+        PutRequest: { Item: { PK: 'BULK', SK: String(first + at), text } },
       }))
       await db.batchWriteItem({ RequestItems: { 'ferryhook-events': events } })
     }
@@ -231,9 +233,8 @@ describe('a copy of a source that changes', () => {
       return undefined
     })
     isWriting = false
-    const seeded = await run(
-      ...['--from', source, '--to', changing.url, ...kmsOptions('to'), '--create-tables'],
-    )
+    const seed = ['--from', source, '--to', changing.url, '--create-tables']
+    const seeded = await run(...seed, ...kmsOptions('to'))
     expect(seeded.code).toBe(0)
     isWriting = true
     const to = join(await emptyDirectory(), 'data')
@@ -285,6 +286,7 @@ describe('a copy that cannot succeed', () => {
   }, 60_000)
 
   test('says which option is wrong, before anything is written', async () => {
+    const before = await itemsIn(source)
     const missingKey = kms.arn.replace(/[^/]+$/, '00000000-0000-4000-8000-000000000000')
     const to = await target()
     const noKey = await run(
@@ -310,6 +312,7 @@ describe('a copy that cannot succeed', () => {
     expect(away.stderr).toContain('correct --from\n')
     const nothing = await run('--from', join(to, 'nothing'), '--to', to)
     expect(nothing.stderr).toContain(`There is no store in ${join(to, 'nothing')}: set --from`)
+    expect(await itemsIn(source)).toEqual(before)
   })
 
   test('is refused for a target with data, for the source itself, and for missing tables', async () => {
@@ -359,13 +362,5 @@ describe('a copy that cannot succeed', () => {
       1,
       '--to aws needs a region: set AWS_REGION',
     ])
-  })
-
-  afterEach(async () => {
-    // No failed copy may change its source.
-    const { stdout } = await inProcess(['audit', 'verify', '--json'], {
-      env: { STRONGROOM_DATA: source },
-    })
-    expect(JSON.parse(stdout)).toMatchObject({ entries: expect.any(Number) })
   })
 })

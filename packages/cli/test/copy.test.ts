@@ -149,8 +149,14 @@ describe.runIf(local)('a store that is copied to DynamoDB with another KMS and b
       KMS_KEY_ARN: kms.arn,
     }
     const side = (name: string) => [
-      ...[`--${name}`, endpoint, `--${name}-prefix`, prefix],
-      ...[`--${name}-kms`, kms.endpoint, `--${name}-key`, kms.arn],
+      `--${name}`,
+      endpoint,
+      `--${name}-prefix`,
+      prefix,
+      `--${name}-kms`,
+      kms.endpoint,
+      `--${name}-key`,
+      kms.arn,
     ]
     // The SDK of this process reads them from the environment.
     Object.assign(process.env, credentials)

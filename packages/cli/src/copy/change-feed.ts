@@ -57,7 +57,7 @@ export async function openChangeFeed(
           ShardIterator: iterator,
         })
         for (const { dynamodb } of Records) {
-          const key = dynamodb?.Keys as Item | undefined
+          const key = dynamodb?.Keys
           if (key) keys.set(keyText(table, key), key)
           stream.after = dynamodb?.SequenceNumber ?? stream.after
         }

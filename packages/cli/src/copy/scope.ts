@@ -23,24 +23,29 @@ export function classifyItem(table: Table, item: Item, clock: Clock): ItemClass 
  * are about the processes and files of one store.
  */
 export function isOwnItem(table: Table, item: Item): boolean {
-  const partition = String(item['PK'])
+  const partition = textOf(item['PK'])
   if (table === serverTable)
     return partition === 'KMSKEY' || partition.startsWith('KMSKEY#') || partition === 'COPY'
   return table === operationsTable && (partition === 'FIGURES' || partition === 'BACKUP')
 }
 
 export function isServerSecret(table: Table, item: Item): boolean {
-  return table === serverTable && String(item['PK']).startsWith('SECRET#')
+  return table === serverTable && textOf(item['PK']).startsWith('SECRET#')
 }
 
 /** Creating tables is recorded, so a target that is otherwise empty may have an audit log. */
 export function isAuditLog(table: Table, item: Item): boolean {
-  return table === operationsTable && String(item['PK']).startsWith('AUDIT#')
+  return table === operationsTable && textOf(item['PK']).startsWith('AUDIT#')
 }
 
 /** Not a tombstone, and not a secret whose last view was used. */
 function isLiveSecret(item: Item): boolean {
   return item['ciphertext'] !== undefined && Number(item['remainingViews']) > 0
+}
+
+/** The text of an attribute; empty for other types. */
+export function textOf(value: Value | undefined): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function isPast(time: Value | undefined, now: number): boolean {

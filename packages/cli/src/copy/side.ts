@@ -54,10 +54,7 @@ const SHARED = [
   'STRONGROOM_MASTER_KEY_PASSPHRASE_FILE',
 ]
 
-export async function sideSettings(
-  { options, env }: CommandInput,
-  side: SideName,
-): Promise<Settings> {
+async function sideSettings({ options, env }: CommandInput, side: SideName): Promise<Settings> {
   const option = (name: string) => {
     const value = options[name === '' ? side : `${side}-${name}`]
     return typeof value === 'string' ? value : undefined

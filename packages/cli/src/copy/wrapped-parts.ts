@@ -9,7 +9,7 @@ import { secretContext } from '@strongroom/kit/secret-versions'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { Table } from '@strongroom/kit/table'
 import { totpContext } from '@strongroom/server/sessions/second-factors'
-import { isServerSecret } from './scope.ts'
+import { isServerSecret, textOf } from './scope.ts'
 
 export interface WrappedPart {
   /** The names that lead to the ciphertext. */
@@ -24,11 +24,11 @@ export interface WrappedPart {
 export function wrappedParts(table: Table, item: Item): WrappedPart[] {
   if (table === branchKeysTable) return branchKeyParts(item)
   if (isServerSecret(table, item)) {
-    const context = secretContext({ name: String(item['name']), version: Number(item['version']) })
-    return [partOf(item, ['sealed'], context)].flat()
+    const context = secretContext({ name: textOf(item['name']), version: Number(item['version']) })
+    return partOf(item, ['sealed'], context)
   }
   if (table === serverTable && item['SK'] === 'SECOND_FACTOR') {
-    const context = totpContext(String(item['PK']).slice('OPERATOR#'.length))
+    const context = totpContext(textOf(item['PK']).slice('OPERATOR#'.length))
     const paths = [
       ['totp', 'sealed'],
       ['newTotp', 'sealed'],

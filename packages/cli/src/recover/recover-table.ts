@@ -104,5 +104,5 @@ export async function untilRecovered(
 export function isRecoveredTo({ engine, prefix }: EmbeddedTables, table: Table, at: number) {
   const present = engine.storage.table(prefix + table.name)
   const restoredAt = present && detailsOf(present).restored?.RestoreDateTime
-  return restoredAt !== undefined && Math.round(Number(restoredAt) * 1000) === at
+  return restoredAt !== undefined && Math.round(restoredAt * 1000) === at
 }

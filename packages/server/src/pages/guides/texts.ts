@@ -14,6 +14,7 @@ import httpChart from '../../../../../docs/images/performance-http.svg' with { t
 import peersChart from '../../../../../docs/images/performance-peers.svg' with { type: 'text' }
 import keyStore from '../../../../../docs/key-store.md' with { type: 'text' }
 import libraryErrors from '../../../../../docs/library-errors.md' with { type: 'text' }
+import moving from '../../../../../docs/moving.md' with { type: 'text' }
 import operations from '../../../../../docs/operations.md' with { type: 'text' }
 import performance from '../../../../../docs/performance.md' with { type: 'text' }
 import sealedCryptography from '../../../../../docs/sealed-cryptography.md' with { type: 'text' }
@@ -35,6 +36,7 @@ export const guideTexts: Readonly<Record<string, string>> = {
   'form-bridge': formBridge,
   'key-store': keyStore,
   'library-errors': libraryErrors,
+  moving,
   operations,
   performance,
   'sealed-cryptography': sealedCryptography,
