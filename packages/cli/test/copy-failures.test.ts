@@ -1,6 +1,8 @@
 /** Copies that are interrupted, refused, or whose sides fail or change meanwhile. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
 import { serve } from '@strongroom/engine/wire/server'
@@ -16,7 +18,7 @@ import {
 } from './copied-stores.ts'
 import { type Fault, startFaultyProxy } from './faulty-proxy.ts'
 import { inProcess } from './in-process.ts'
-import { emptyDirectory, launcher, type Running, start } from './strongroom.ts'
+import { emptyDirectory, launcher, type Running, start, strongroom } from './strongroom.ts'
 
 const running: Running[] = []
 let kms: { endpoint: string; arn: string }
@@ -111,7 +113,7 @@ describe('a copy that is interrupted', () => {
     const again = await run('--from', from, '--to', to, '--json')
     expect(JSON.parse(again.stdout)).toMatchObject({ resumed: true })
     expect(withoutWrapping(await itemsIn(to))).toEqual(withoutWrapping(await itemsIn(from)))
-  })
+  }, 60_000)
 
   test('continues after the target was unreachable, also if responses to writes were lost', async () => {
     let writes = 0
@@ -147,6 +149,43 @@ describe('a copy that is interrupted', () => {
     )
   }, 60_000)
 })
+
+const canMount = (() => {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  const probe = mkdtempSync(join(tmpdir(), 'strongroom-mount-'))
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe])
+  if (status === 0) spawnSync('umount', [probe])
+  return status === 0
+})()
+
+test.runIf(canMount)(
+  'a copy to a full disk continues when there is room',
+  async () => {
+    const from = join(await allServices(), 'data')
+    await addEvents(from, 2_000)
+    const disk = await emptyDirectory()
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', disk])
+    onTestFinished(() => void spawnSync('umount', ['-l', disk]))
+    const args = ['copy', '--from', from, '--to', join(disk, 'data')]
+    const full = await strongroom(args)
+    expect([full.code, full.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /The target, \S+, cannot be written: .*no space is left on its disk.* Run the same command again to continue\.\n$/s,
+      ),
+    ])
+    spawnSync('mount', ['-o', 'remount,size=128m', disk])
+    const finished = await strongroom(args)
+    expect([finished.code, finished.stdout]).toEqual([
+      0,
+      expect.stringContaining('Copied and verified'),
+    ])
+    expect(withoutWrapping(await itemsIn(join(disk, 'data')))).toEqual(
+      withoutWrapping(await itemsIn(from)),
+    )
+  },
+  60_000,
+)
 
 describe('a copy of a source that changes', () => {
   test('is refused while a process uses the source, and complete if the command expects it', async () => {
@@ -338,6 +377,21 @@ describe('a copy that cannot succeed', () => {
     expect(noTables.stderr).toBe(
       'The target has no table strongroom-server: pass --create-tables, deploy the tables, or correct --to-prefix\n',
     )
+  })
+
+  test("is refused while one of AWS's libraries moves a branch key", async () => {
+    const from = join(await allServices(), 'data')
+    await onStore({ STRONGROOM_DATA: from }, (db) =>
+      db.putItem({
+        TableName: 'strongroom-branch-keys',
+        Item: { 'branch-key-id': 'key', type: 'branch:MUTATION_COMMITMENT', enc: 'x' },
+      }),
+    )
+    const { code, stderr } = await run('--from', from, '--to', await target())
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('finish that first, with the library that began it'),
+    ])
   })
 
   test('is refused for options that contradict each other', async () => {

@@ -9,7 +9,7 @@ import { secretContext } from '@strongroom/kit/secret-versions'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { OpenKms } from '@strongroom/server/kms/open'
 import { totpContext } from '@strongroom/server/sessions/second-factors'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import {
   allServices,
   copiedItems,
@@ -24,8 +24,9 @@ import {
   TOTP_SECRET,
   withoutWrapping,
 } from './copied-stores.ts'
+import { startFaultyProxy } from './faulty-proxy.ts'
 import { inProcess } from './in-process.ts'
-import { emptyDirectory, type Running, start } from './strongroom.ts'
+import { emptyDirectory, type Running, start, strongroom } from './strongroom.ts'
 
 const running: Running[] = []
 afterAll(() => {
@@ -243,7 +244,7 @@ describe.runIf(local)('a store that is copied to DynamoDB with another KMS and b
     ])
     expect(await askServer(cwd, shared)).toEqual(responses)
     expect(await askServer(back, { STRONGROOM_DATA: join(back, 'data') })).toEqual(responses)
-  })
+  }, 60_000)
 })
 
 describe('a store that is copied to another directory', () => {
@@ -302,6 +303,30 @@ describe('a store that is copied to another directory', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('The target is not empty')])
     await copy(['--from', from, '--to', to, '--overwrite'])
     expect(copiedItems(await itemsIn(to)).size).toBe(now.size)
+  }, 60_000)
+
+  test('has keys that never left the KMS if both sides use the same one', async () => {
+    const { endpoint, arn } = await startKms(running)
+    const calls: string[] = []
+    const proxy = await startFaultyProxy(endpoint, (operation) => void calls.push(operation))
+    onTestFinished(() => proxy.close())
+    Object.assign(process.env, credentials)
+    const cwd = await allServices()
+    const [first, second] = [join(cwd, 'first'), join(cwd, 'second')]
+    const kmsOf = (side: string) => [`--${side}-kms`, proxy.url, `--${side}-key`, arn]
+    await copy(['--from', join(cwd, 'data'), '--to', first, ...kmsOf('to')])
+    calls.length = 0
+    await copy(['--from', first, ...kmsOf('from'), '--to', second, ...kmsOf('to')])
+    for (const name of Object.keys(credentials)) Reflect.deleteProperty(process.env, name)
+    expect(new Set(calls)).toEqual(new Set(['DescribeKey', 'ReEncrypt']))
+    const env = {
+      ...credentials,
+      STRONGROOM_DATA: second,
+      KMS_ENDPOINT: endpoint,
+      KMS_KEY_ARN: arn,
+    }
+    const beacon = await strongroom(['keys', 'beacon', 'key', '--reveal', '--json'], { env })
+    expect(JSON.parse(beacon.stdout)).toMatchObject({ beaconKey: known.beaconKey })
   })
 
   test('can have another prefix in the same directory, with a KMS key of its own', async () => {
