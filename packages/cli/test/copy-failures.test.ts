@@ -29,7 +29,7 @@ beforeAll(async () => {
   Object.assign(process.env, credentials)
   kms = await startKms(running)
   source = join(await allServices(), 'data')
-}, 60_000)
+})
 afterAll(() => {
   for (const { process: child } of running) child.kill('SIGKILL')
   for (const name of Object.keys(credentials)) Reflect.deleteProperty(process.env, name)
@@ -113,7 +113,7 @@ describe('a copy that is interrupted', () => {
     const again = await run('--from', from, '--to', to, '--json')
     expect(JSON.parse(again.stdout)).toMatchObject({ resumed: true })
     expect(withoutWrapping(await itemsIn(to))).toEqual(withoutWrapping(await itemsIn(from)))
-  }, 60_000)
+  })
 
   test('continues after the target was unreachable, also if responses to writes were lost', async () => {
     let writes = 0
@@ -147,7 +147,7 @@ describe('a copy that is interrupted', () => {
     expect(withoutWrapping(await itemsOf(target.engine))).toEqual(
       withoutWrapping(await itemsIn(source)),
     )
-  }, 60_000)
+  })
 })
 
 const canMount = (() => {
@@ -217,7 +217,7 @@ describe('a copy of a source that changes', () => {
     const { Table } = await engine.describeTable({ TableName: 'ferryhook-main' })
     await engine.close()
     expect(Table?.StreamSpecification).toBeUndefined()
-  }, 60_000)
+  })
 
   test('has what streams reported: items that were created, changed and deleted after they were read', async () => {
     const from = join(await allServices(), 'data')
@@ -258,7 +258,7 @@ describe('a copy of a source that changes', () => {
       env: { STRONGROOM_DATA: to },
     })
     expect(code).toBe(0)
-  }, 30_000)
+  })
 
   test('fails with what to do if something writes to the source all the time', async () => {
     let isWriting = true
@@ -295,7 +295,7 @@ describe('a copy of a source that changes', () => {
     expect(copiedItems(await itemsIn(to)).get('ferryhook-events BUSY item')).toMatchObject({
       number,
     })
-  }, 60_000)
+  })
 })
 
 describe('a copy that cannot succeed', () => {
@@ -322,7 +322,7 @@ describe('a copy that cannot succeed', () => {
     isDenied = false
     expect((await run(...args, ...kmsOptions('to'))).code).toBe(0)
     expect((await run(...withKms)).code).toBe(0)
-  }, 60_000)
+  })
 
   test('says which option is wrong, before anything is written', async () => {
     const before = await itemsIn(source)

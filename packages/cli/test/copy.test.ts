@@ -244,7 +244,7 @@ describe.runIf(local)('a store that is copied to DynamoDB with another KMS and b
     ])
     expect(await askServer(cwd, shared)).toEqual(responses)
     expect(await askServer(back, { STRONGROOM_DATA: join(back, 'data') })).toEqual(responses)
-  }, 60_000)
+  })
 })
 
 describe('a store that is copied to another directory', () => {
@@ -303,7 +303,7 @@ describe('a store that is copied to another directory', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('The target is not empty')])
     await copy(['--from', from, '--to', to, '--overwrite'])
     expect(copiedItems(await itemsIn(to)).size).toBe(now.size)
-  }, 60_000)
+  })
 
   test('has keys that never left the KMS if both sides use the same one', async () => {
     const { endpoint, arn } = await startKms(running)

@@ -120,7 +120,7 @@ describe('strongroom recover', () => {
         tables: [expect.objectContaining({ table: 'ferryhook-main', items: 5_000 })],
       }),
     ])
-  }, 30_000)
+  })
 
   test('replaces nothing while a server runs', async () => {
     const { cwd, at } = await withTwoOperators()

@@ -7,7 +7,7 @@ import type { Rewrapper } from './rewrap.ts'
 import { forEachLimited, writeItems } from './write-items.ts'
 
 /** KMS calls at the same time. */
-const MAX_KMS_CALLS = 8
+export const MAX_KMS_CALLS = 8
 
 export interface CopySession {
   source: Db
@@ -64,5 +64,3 @@ export async function transferItems(
 export function isCopied({ clock }: Pick<CopySession, 'clock'>, table: Table, item: Item): boolean {
   return classifyItem(table, item, clock) === 'copied'
 }
-
-export { MAX_KMS_CALLS }
