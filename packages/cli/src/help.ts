@@ -17,6 +17,8 @@ export const GROUPS = {
     'kms',
     'backup',
     'restore',
+    'copy',
+    'recover',
     'dynamodb',
   ],
   Sealed: ['seal', 'open', 'burn', 'receipt', 'sealed'],

@@ -133,7 +133,7 @@ test('commands have the kinds that the documentation lists', () => {
   expect(words('either')).toEqual(
     new Set(['audit', 'keys', 'operator', 'sealed', 'secrets', 'user']),
   )
-  const onStore = ['backup', 'dynamodb', 'kms', 'operator', 'restore', 'serve', 'tables', 'worker']
+  const onStore = 'backup copy dynamodb kms operator recover restore serve tables worker'.split(' ')
   expect(words('store')).toEqual(new Set(onStore))
   expect(words('standalone')).toEqual(new Set(['config', 'fake-slack', 'plugin']))
 })

@@ -27,10 +27,11 @@ export function numberFromText(text: string): number | NumberValue {
 
 /** Whether two decimal texts are the same number, in whatever notation. */
 function isSameDecimal(left: string, right: string): boolean {
-  return normalize(left) === normalize(right)
+  return normalizeDecimal(left) === normalizeDecimal(right)
 }
 
-function normalize(text: string): string {
+/** One text for each number: stores return the same number in different notations. */
+export function normalizeDecimal(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')

@@ -98,7 +98,7 @@ export function createSecretVersions(deps: { db: Db; key: KmsKey; clock: Clock }
     const { CiphertextBlob: sealed } = await key.kms.encrypt({
       KeyId: key.arn,
       Plaintext: plain,
-      EncryptionContext: contextOf({ name, version }),
+      EncryptionContext: secretContext({ name, version }),
     })
     plain.fill(0)
     const createdAt = epochSeconds(clock)
@@ -128,7 +128,7 @@ export function createSecretVersions(deps: { db: Db; key: KmsKey; clock: Clock }
         .decrypt({
           KeyId: key.arn,
           CiphertextBlob: item.sealed,
-          EncryptionContext: contextOf(item),
+          EncryptionContext: secretContext(item),
         })
         .catch((error: unknown) => {
           throw unreadable(item, error)
@@ -186,7 +186,7 @@ function requireOwnKey(item: SecretItem): SecretItem {
 }
 
 /** Authenticated together with the secret: a renamed item does not decrypt. */
-function contextOf({ name, version }: { name: string; version: number }) {
+export function secretContext({ name, version }: { name: string; version: number }) {
   return { name, version: String(version) }
 }
 

@@ -14,6 +14,7 @@ import { serverTable as table } from '@strongroom/kit/server-table'
 import type { Table } from '@strongroom/kit/table'
 import { dataModel as sealed } from '@strongroom/sealed/data-model'
 import { dataModel as twoKey } from '@strongroom/two-key/data-model'
+import { StoreCopyItem } from './copies/item.ts'
 import { FiguresItem } from './figures/item.ts'
 import { BootstrapItem } from './operators/bootstrap.ts'
 import { SignInItem } from './sessions/sign-ins.ts'
@@ -117,6 +118,13 @@ const entities: readonly EntityModel[] = [
     keys: { PK: 'SECRET#{name}', SK: 'V#{version}' },
     schema: SecretItem,
     lifetime: 'until acceptedUntil, which a newer version sets',
+  },
+  {
+    name: 'Copy that is being made into this store',
+    table,
+    keys: { PK: 'COPY', SK: 'TARGET' },
+    schema: StoreCopyItem,
+    lifetime: 'until a server or worker starts on the complete copy',
   },
   {
     name: 'Key of the embedded KMS',
@@ -244,6 +252,11 @@ export const serverDataModel: DataModel = {
           leadingKeys: ['JOB#*', 'JOBS', 'JOBS#RUNNING'],
         },
       ],
+    },
+    {
+      name: 'store-copy',
+      summary: 'Refuses to start on an unfinished copy of a store',
+      allows: [{ table, actions: ['GetItem', 'DeleteItem'], leadingKeys: ['COPY'] }],
     },
     {
       name: 'server-secrets',

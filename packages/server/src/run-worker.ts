@@ -7,6 +7,7 @@ import { createMetrics } from '@strongroom/kit/metrics'
 import type { RunningWorker, Service } from '@strongroom/kit/service'
 import { type ServerCapabilities, createServiceDeps } from './service-deps.ts'
 import { type Listener, listen } from '@strongroom/kit/http/node'
+import { acceptCopy } from './copies/state.ts'
 import { type FiguresRecorder, startFiguresRecorder } from './figures/recorder.ts'
 import { createFiguresStore } from './figures/store.ts'
 import { createJobKinds } from './jobs/kinds.ts'
@@ -64,6 +65,7 @@ export async function runWorkers(options: {
     const { onStoreCreated: onCreate, onConversion } = options
     store = await openStore(settings, { onCreate, onConversion })
     await requireTables(store, tablesOf(services))
+    await acceptCopy(store.db)
     kms = await openKms(settings, store, {
       clock,
       askPassphrase: options.askPassphrase,

@@ -8,6 +8,7 @@ import { createCapacity } from '@strongroom/kit/http/capacity'
 import { type Listener, listen } from '@strongroom/kit/http/node'
 import { startBackgroundTimer } from '@strongroom/platform/timers'
 import { type ServerApp, createServerApp } from './app.ts'
+import { acceptCopy } from './copies/state.ts'
 import { type FiguresRecorder, startFiguresRecorder } from './figures/recorder.ts'
 import { createFiguresStore } from './figures/store.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
@@ -87,6 +88,7 @@ export async function serve(options: {
     const { onStoreCreated: onCreate, onConversion } = options
     store = await openStore(settings, { onCreate, onConversion })
     await requireTables(store, tablesOf(services))
+    await acceptCopy(store.db)
     kms = await openKms(settings, store, {
       clock,
       askPassphrase: options.askPassphrase,

@@ -6,6 +6,7 @@ import { operationsTable } from '@strongroom/kit/operations-table'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { Service } from '@strongroom/kit/service'
 import type { Table } from '@strongroom/kit/table'
+import { requireNoUnfinishedCopy } from './copies/state.ts'
 import { type Store } from './store.ts'
 
 /** Includes the branch keys: any service may store secrets. */
@@ -14,11 +15,17 @@ export function tablesOf(services: readonly Pick<Service, 'tables'>[]): Table[] 
   return [...new Set([...own, ...services.flatMap(({ tables }) => tables)])]
 }
 
+/** The tables exist, are as declared, and are not being copied into. */
+export async function requireTables(store: Store, tables: readonly Table[]): Promise<void> {
+  await requireDeclaredTables(store, tables)
+  if (tables.includes(serverTable)) await requireNoUnfinishedCopy(store.db)
+}
+
 /**
  * Creates missing tables on the embedded store, unless the command only uses what exists. Elsewhere
  * creating tables is the operator's decision, so a missing or different one fails.
  */
-export async function requireTables(
+export async function requireDeclaredTables(
   { db, kind, mayCreate = true, recoveryDays, location }: Store,
   tables: readonly Table[],
 ): Promise<void> {

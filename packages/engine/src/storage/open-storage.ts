@@ -15,6 +15,7 @@ import { readItem, readRange, readStoredRange } from './reads.ts'
 import type { NewTable, Storage, TableChange, TableRecord, WriteTx } from './storage.ts'
 import { Streams } from './changes/streams.ts'
 import { Sweeper } from './sweeper.ts'
+import { swapTables } from './table-swap.ts'
 import { createTable, dropTable, replaceTable } from './tables.ts'
 import { Transaction } from './transaction.ts'
 
@@ -108,6 +109,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
     createTable: (table: NewTable) => change((tx) => createTable(tx, table, clock.now())),
     replaceTable: (table: TableChange) => change((tx) => replaceTable(tx, table, clock.now())),
     dropTable: (name, how) => change((tx) => dropTable(tx, name, clock.now(), how)),
+    swapTables: (swaps) => change((tx) => swapTables(tx, swaps, clock.now())),
     get(table, key, readOptions) {
       if (closing !== undefined) throw storageClosed(directory)
       if (readOptions?.consistent === true) refresh()

@@ -5,6 +5,7 @@
 import type { Item, Value } from '../values/types.ts'
 import type { Backups } from './backups/backups.ts'
 import type { Streams } from './changes/streams.ts'
+import type { TableSwap } from './table-swap.ts'
 
 export type KeyType = 'S' | 'N' | 'B'
 
@@ -166,6 +167,8 @@ export interface Storage {
   replaceTable(table: TableChange): Promise<TableRecord>
   /** The table is deleted when this resolves; its items and entries are removed in the background. */
   dropTable(name: string, options?: DropOptions): Promise<void>
+  /** Puts tables in place of others, all in one commit. */
+  swapTables(swaps: readonly TableSwap[]): Promise<void>
   get(table: TableRecord, key: Item, options?: ReadOptions): Item | undefined
   /**
    * Items in key order, read lazily from one snapshot; whole items even through an index. Leave the loop

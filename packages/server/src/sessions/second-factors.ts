@@ -152,13 +152,12 @@ function auditedChange(name: string, change: SecondFactorChange) {
 
 /** Encrypted by KMS itself, whose keys rotate without losing what they encrypted. */
 function createTotpBox({ kms, arn }: KmsKey): TotpBox {
-  const contextOf = (owner: string) => ({ purpose: 'operator-totp', operator: owner })
   return {
     async seal(secret, owner) {
       const { CiphertextBlob } = await kms.encrypt({
         KeyId: arn,
         Plaintext: secret,
-        EncryptionContext: contextOf(owner),
+        EncryptionContext: totpContext(owner),
       })
       return CiphertextBlob
     },
@@ -166,9 +165,14 @@ function createTotpBox({ kms, arn }: KmsKey): TotpBox {
       const { Plaintext } = await kms.decrypt({
         KeyId: arn,
         CiphertextBlob: sealed,
-        EncryptionContext: contextOf(owner),
+        EncryptionContext: totpContext(owner),
       })
       return Plaintext
     },
   }
+}
+
+/** Authenticated together with the secret of an authenticator app: it opens for its operator only. */
+export function totpContext(operator: string) {
+  return { purpose: 'operator-totp', operator }
 }

@@ -28,7 +28,14 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       { name: 'console', title: 'Console', summary: 'The web console and how to sign in' },
       { name: 'operations', title: 'Operations', summary: 'Start, back up, rotate, troubleshoot' },
+      {
+        name: 'packages',
+        title: 'npm packages',
+        summary: 'The command and the libraries from npm',
+      },
+      { name: 'aws', title: 'AWS', summary: 'Lambda functions, tables, roles and alarms' },
       { name: 'upgrading', title: 'Upgrading', summary: 'Start a new version, go back' },
+      { name: 'moving', title: 'Moving data', summary: 'Copy to AWS and back, recover a moment' },
       { name: 'configuration', title: 'Configuration', summary: 'Every setting and its default' },
       { name: 'command-line', title: 'Command line', summary: 'Commands, output and exit codes' },
       {

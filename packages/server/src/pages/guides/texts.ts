@@ -1,5 +1,6 @@
 /** The texts of the guides. Loaded when the first one is opened, so a start costs nothing more. */
 import architecture from '../../../../../docs/architecture.md' with { type: 'text' }
+import aws from '../../../../../docs/aws.md' with { type: 'text' }
 import commandLine from '../../../../../docs/command-line.md' with { type: 'text' }
 import consoleGuide from '../../../../../docs/console.md' with { type: 'text' }
 import configuration from '../../../../../docs/configuration.md' with { type: 'text' }
@@ -14,7 +15,9 @@ import httpChart from '../../../../../docs/images/performance-http.svg' with { t
 import peersChart from '../../../../../docs/images/performance-peers.svg' with { type: 'text' }
 import keyStore from '../../../../../docs/key-store.md' with { type: 'text' }
 import libraryErrors from '../../../../../docs/library-errors.md' with { type: 'text' }
+import moving from '../../../../../docs/moving.md' with { type: 'text' }
 import operations from '../../../../../docs/operations.md' with { type: 'text' }
+import packages from '../../../../../docs/packages.md' with { type: 'text' }
 import performance from '../../../../../docs/performance.md' with { type: 'text' }
 import sealedCryptography from '../../../../../docs/sealed-cryptography.md' with { type: 'text' }
 import sealed from '../../../../../docs/sealed.md' with { type: 'text' }
@@ -24,6 +27,7 @@ import upgrading from '../../../../../docs/upgrading.md' with { type: 'text' }
 
 export const guideTexts: Readonly<Record<string, string>> = {
   architecture,
+  aws,
   'command-line': commandLine,
   configuration,
   console: consoleGuide,
@@ -36,7 +40,9 @@ export const guideTexts: Readonly<Record<string, string>> = {
   'form-bridge': formBridge,
   'key-store': keyStore,
   'library-errors': libraryErrors,
+  moving,
   operations,
+  packages,
   performance,
   'sealed-cryptography': sealedCryptography,
   sealed,
