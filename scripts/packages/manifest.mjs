@@ -57,7 +57,7 @@ export function commandManifest() {
 }
 
 /** @param {string} directory */
-export function readManifest(directory) {
+function readManifest(directory) {
   return JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8'))
 }
 
