@@ -294,7 +294,7 @@ describe.runIf(process.env['SLOW'])('the functions of a deployment', () => {
 
   test('serve a connected site: status, heartbeat, rotation, submissions, updates', async () => {
     const agency = await server.agency(admin)
-    const site = (await server.site(agency.api_key)) as { site_id: string; webhook_secret: string }
+    const site = await server.site(agency.api_key)
     const expectOk = (answer: Answer) =>
       expect([answer.status, answer.code]).toEqual([200, undefined])
     expectOk(await askAsSite(server, site, 'GET', '/site'))
