@@ -142,7 +142,7 @@ describe.runIf(process.env['SLOW'])('the functions of a deployment', () => {
   test('keep a secret that opens once, and end what is over', async () => {
     const secrets = createSealedApi({
       base: 'https://strongroom.example/sealed/',
-      fetch: async (url, init) => deployment.fetch(new Request(url as string, init)),
+      fetch: async (url, init) => deployment.fetch(new Request(url, init)),
     })
     const seal = (passphrase?: string) =>
       sealSecret(secrets, {
@@ -178,7 +178,7 @@ describe.runIf(process.env['SLOW'])('the functions of a deployment', () => {
     const withToken = createSealedApi({
       base: 'https://strongroom.example/sealed/',
       apiToken: created.body.token,
-      fetch: async (url, init) => deployment.fetch(new Request(url as string, init)),
+      fetch: async (url, init) => deployment.fetch(new Request(url, init)),
     })
     await sealSecret(withToken, { text: 'hunter2', ttlSeconds: 3600, maxViews: 1 })
     const page = await deployment.fetch(new Request('https://strongroom.example/sealed/'))
@@ -294,7 +294,7 @@ describe.runIf(process.env['SLOW'])('the functions of a deployment', () => {
 
   test('serve a connected site: status, heartbeat, rotation, submissions, updates', async () => {
     const agency = await server.agency(admin)
-    const site = (await server.site(agency.api_key)) as { site_id: string; webhook_secret: string }
+    const site = await server.site(agency.api_key)
     const expectOk = (answer: Answer) =>
       expect([answer.status, answer.code]).toEqual([200, undefined])
     expectOk(await askAsSite(server, site, 'GET', '/site'))
@@ -366,8 +366,8 @@ describe.runIf(process.env['SLOW'])('the functions of a deployment', () => {
     const sent = destination.requests.length
     const send = () =>
       server.ask('POST', `/two-key/slack/${app}/events`, { body: Buffer.from(body), headers })
-    expect(await send()).toMatchObject({ status: 200 })
-    // Slack repeats events.
+    // Slack repeats events that get no response in three seconds, as on a busy machine.
+    await expect.poll(async () => (await send()).status).toBe(200)
     expect(await send()).toMatchObject({ status: 200 })
     expect(destination.requests.slice(sent)).toEqual([body])
     const forged = await server.ask('POST', `/two-key/slack/${app}/events`, {

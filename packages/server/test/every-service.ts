@@ -63,7 +63,7 @@ export interface EveryService {
   account(): Promise<{ id: string; email: string; token: string }>
   agency(operator: string): Promise<{ agency_id: string; api_key: string }>
   /** A connected site; a member of the agency if its key is given. */
-  site(agencyKey?: string): Promise<{ site_id: string; api_key: string }>
+  site(agencyKey?: string): Promise<{ site_id: string; api_key: string; webhook_secret: string }>
   release(version: string): { zip: Uint8Array; headers: Record<string, string> }
   close(): Promise<void>
 }

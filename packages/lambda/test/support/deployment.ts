@@ -192,7 +192,7 @@ async function writeRecords(
 }
 
 /** The function of the most specific route, as API Gateway chooses it. */
-export function routeFor(method: string, path: string): LambdaFunction {
+function routeFor(method: string, path: string): LambdaFunction {
   let best: { declared: LambdaFunction; rank: number } | undefined
   for (const declared of lambdaFunctions) {
     for (const trigger of declared.triggers) {
@@ -222,12 +222,12 @@ let addresses = 0
 export async function toEvent(
   request: Request,
   { sourceIp = `198.51.${addresses >> 8}.${addresses++ & 255}` }: { sourceIp?: string } = {},
-): Promise<HttpEvent & Record<string, unknown>> {
+): Promise<HttpEvent> {
   const { pathname, search, host } = new URL(request.url)
   const body = Buffer.from(await request.arrayBuffer())
   const { cookie, ...headers } = Object.fromEntries(request.headers)
   const now = new Date()
-  return {
+  const event = {
     version: '2.0',
     routeKey: '$default',
     rawPath: pathname,
@@ -261,10 +261,11 @@ export async function toEvent(
     },
     ...(body.length > 0 && { body: body.toString('base64') }),
     isBase64Encoded: body.length > 0,
-  }
+  } as const
+  return event
 }
 
-export function toResponse({ statusCode, headers, cookies, body, isBase64Encoded }: HttpResult) {
+function toResponse({ statusCode, headers, cookies, body, isBase64Encoded }: HttpResult) {
   const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8')
   const response = new Response(statusCode === 204 || statusCode === 304 ? null : bytes, {
     status: statusCode,

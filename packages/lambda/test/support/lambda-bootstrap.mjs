@@ -1,3 +1,4 @@
+// @ts-nocheck: it runs in the process of a function, without types.
 // Runs one function as Lambda's runtime does: imports its handler from LAMBDA_TASK_ROOT, takes events
 // one after the other and returns results. Events and results are messages of the parent process.
 import { join } from 'node:path'
@@ -24,8 +25,12 @@ process.send({ kind: 'ready', importMs: performance.now() - importedAt })
 
 const streams = new Map()
 
-process.on('message', async ({ id, event, timeoutMs, disconnect }) => {
-  if (disconnect) return void streams.get(id)?.destroy(new Error('The client left'))
+process.on('message', ({ id, event, timeoutMs, disconnect }) => {
+  if (disconnect) streams.get(id)?.destroy(new Error('The client left'))
+  else void handleEvent(id, event, timeoutMs)
+})
+
+async function handleEvent(id, event, timeoutMs) {
   const endsAt = Date.now() + timeoutMs
   const context = { getRemainingTimeInMillis: () => endsAt - Date.now() }
   try {
@@ -36,7 +41,7 @@ process.on('message', async ({ id, event, timeoutMs, disconnect }) => {
   } catch (error) {
     process.send({ kind: 'failed', id, message: String(error?.stack ?? error) })
   }
-})
+}
 
 function streamOf(id) {
   const stream = new Writable({

@@ -5,12 +5,6 @@ import { expect } from 'vitest'
 import type { Answer, EveryService, Operation } from '../../../server/test/every-service.ts'
 import { signatureHeaders } from '../../../form-bridge/test/support/test-service.ts'
 
-export interface Account {
-  id: string
-  email: string
-  token: string
-}
-
 /** Calls the API of Ferryhook and expects success. */
 export function ferryhookOf(server: EveryService, token: string) {
   return async (method: string, path: string, body?: object): Promise<Answer['body']> => {

@@ -5,7 +5,7 @@ import type { StreamEvent } from '../../src/stream-event.ts'
 
 let sequence = 100_000_000_000
 
-export async function streamEvent(db: Db): Promise<StreamEvent & { Records: object[] }> {
+export async function streamEvent(db: Db): Promise<StreamEvent> {
   const { Items = [] } = await db.scan({ TableName: eventsTable.name, ConsistentRead: true })
   const tasks = Items.filter((item) => String(item['PK']).startsWith('DUE#'))
   return {
@@ -13,7 +13,7 @@ export async function streamEvent(db: Db): Promise<StreamEvent & { Records: obje
       const SequenceNumber = String(++sequence)
       return {
         eventID: SequenceNumber,
-        eventName: 'INSERT',
+        eventName: 'INSERT' as const,
         eventVersion: '1.1',
         eventSource: 'aws:dynamodb',
         awsRegion: 'eu-central-1',
