@@ -14,7 +14,11 @@ const config: KnipConfig = {
   ignore: ['packages/*/src/testing/**'],
   workspaces: {
     '.': {
-      entry: ['scripts/*.mjs', 'plugins/wordpress/*/assets/*.js'],
+      entry: [
+        'scripts/*.mjs',
+        'plugins/wordpress/*/assets/*.js',
+        'deploy/test/{*.test.ts,machine.mjs}',
+      ],
       ignoreDependencies: ['hono', 'fflate'],
     },
     'packages/platform': { entry: ['test/**/*.test.ts'] },
