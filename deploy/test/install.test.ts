@@ -67,7 +67,10 @@ describe.skipIf(!isEnabled)('an empty Debian server', () => {
       checks: CHECKS,
     }
     await writeFile(join(root.path, 'proof/plan.json'), JSON.stringify(plan))
-    const hosts = ['localhost', ...['trust', 'sealed', 'other'].map((name) => `${name}.example.com`)]
+    const hosts = [
+      'localhost',
+      ...['trust', 'sealed', 'other'].map((name) => `${name}.example.com`),
+    ]
     await writeIn(root, 'etc/hosts', `127.0.0.1 ${hosts.join(' ')}\n`)
     await writeIn(root, 'etc/systemd/system/proof.service', PROOF_UNIT)
     await root.run(
@@ -76,7 +79,7 @@ describe.skipIf(!isEnabled)('an empty Debian server', () => {
     await boot(root)
     seen = JSON.parse(await readFile(join(root.path, 'proof/observed.json'), 'utf8')) as Observed
   }, BOOT_TIMEOUT_MS)
-  afterAll(() => process.env['KEEP'] ? undefined : root?.remove())
+  afterAll(() => (process.env['KEEP'] ? undefined : root?.remove()))
 
   test('runs every command of the page', () => {
     expect(seen['error']).toBeUndefined()

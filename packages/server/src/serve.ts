@@ -22,6 +22,7 @@ import { isLocalServer, type Settings } from './settings.ts'
 import { type Store, openStore } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
 import { version } from './version.ts'
+import { createStatusMetrics } from './status/metrics.ts'
 import { serviceHref } from './virtual-hosts.ts'
 
 export interface RunningServer {
@@ -107,6 +108,9 @@ export async function serve(options: {
       metrics,
       capacity,
     })
+    const { status } = app
+    const setStatusMetrics = createStatusMetrics(metrics)
+    const { kind } = store
     figures = startFiguresRecorder({
       store: createFiguresStore({ db, clock }),
       metrics,
@@ -115,7 +119,11 @@ export async function serve(options: {
       clock,
       startTimer: startBackgroundTimer,
       log,
-      gauges: app.status.gauges,
+      async gauges() {
+        const gauges = await status.gauges()
+        setStatusMetrics(kind, gauges)
+        return gauges
+      },
     })
     main.serve(app.listener)
     const { notices } = app
