@@ -8,7 +8,7 @@ import type { KnipConfig } from 'knip'
 const isProduction = process.argv.includes('--production')
 
 const config: KnipConfig = {
-  ignoreBinaries: ['java', 'mkfifo', 'strace', 'mount', 'umount', 'prlimit', 'php'],
+  ignoreBinaries: ['java', 'mkfifo', 'strace', 'mount', 'umount', 'prlimit', 'php', 'unshare'],
   ignoreExportsUsedInFile: isProduction || { interface: true, type: true },
   // Helpers for tests of all packages.
   ignore: ['packages/*/src/testing/**'],

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exec, isEnabled, repository, type Root } from './debian.ts'
 import { buildImage, type Image, parseDockerfile } from './dockerfile.ts'
 
-const BUILD_TIMEOUT_MS = 300_000
+const BUILD_TIMEOUT_MS = 600_000
 
 test('the Dockerfile ends with an entry point that gets signals and a user that is not root', async () => {
   const steps = parseDockerfile(await readFile(join(repository, 'Dockerfile'), 'utf8'))
@@ -101,16 +101,28 @@ function container(
   ]
   const settings = Object.entries({ ...env, ...more }).map(([name, value]) => `${name}=${value}`)
   const [uid = '', gid = ''] = user.split(':')
-  const unprivileged = [
-    ...['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs'],
-    '--bounding-set=-all',
+  const unprivileged = `setpriv --reuid=${uid} --regid=${gid} --clear-groups --no-new-privs --bounding-set=-all`
+  const inside = [
+    '/usr/bin/env',
+    '-i',
+    `--chdir=${workdir}`,
+    ...settings,
+    ...unprivileged.split(' '),
   ]
-  const inside = ['/usr/bin/env', '-i', `--chdir=${workdir}`, ...settings, ...unprivileged]
   const child = spawn(
     'unshare',
     [
-      ...['--mount', '--propagation=private', '--pid', '--fork', '--kill-child', 'sh', '-euc'],
-      ...[`${mounts.join('\n')}\nexec chroot '${root.path}' "$@"`, 'sh', ...inside, ...command],
+      '--mount',
+      '--propagation=private',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      'sh',
+      '-euc',
+      `${mounts.join('\n')}\nexec chroot '${root.path}' "$@"`,
+      'sh',
+      ...inside,
+      ...command,
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   )

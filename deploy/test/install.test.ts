@@ -12,7 +12,7 @@ import {
   writeIn,
 } from './debian.ts'
 
-const BOOT_TIMEOUT_MS = 180_000
+const BOOT_TIMEOUT_MS = 600_000
 const MAX_EXPOSURE = 20
 const UNITS = ['strongroom', 'strongroom-worker', 'strongroom-backup']
 
