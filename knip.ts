@@ -8,13 +8,17 @@ import type { KnipConfig } from 'knip'
 const isProduction = process.argv.includes('--production')
 
 const config: KnipConfig = {
-  ignoreBinaries: ['java', 'mkfifo', 'strace', 'mount', 'umount', 'prlimit', 'php'],
+  ignoreBinaries: ['java', 'mkfifo', 'strace', 'mount', 'umount', 'prlimit', 'php', 'unshare'],
   ignoreExportsUsedInFile: isProduction || { interface: true, type: true },
   // Helpers for tests of all packages.
   ignore: ['packages/*/src/testing/**'],
   workspaces: {
     '.': {
-      entry: ['scripts/*.mjs', 'plugins/wordpress/*/assets/*.js'],
+      entry: [
+        'scripts/*.mjs',
+        'plugins/wordpress/*/assets/*.js',
+        'deploy/test/{*.test.ts,machine.mjs}',
+      ],
       // The last two are run by path on the packed packages.
       ignoreDependencies: ['hono', 'fflate', 'publint', '@arethetypeswrong/cli'],
     },

@@ -34,7 +34,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'tests',
-          include: ['packages/*/test/**/*.test.{ts,tsx}'],
+          include: ['packages/*/test/**/*.test.{ts,tsx}', 'deploy/test/*.test.ts'],
           exclude: [COVERAGE],
           // Loading the modules again for each of several hundred files would take as long as the tests.
           isolate: false,

@@ -60,6 +60,9 @@ async function writeCommand(directory) {
   const launchers = join(root, 'packages/cli/bin/published')
   for (const name of await readdir(launchers))
     await cp(join(launchers, name), join(directory, 'bin', basename(name)))
+  // Units, Caddyfile, alert rules and dashboard: an installation needs no clone.
+  for (const part of ['systemd', 'caddy', 'prometheus', 'grafana'])
+    await cp(join(root, 'deploy', part), join(directory, 'deploy', part), { recursive: true })
   return finish(directory, command.directory, commandManifest(), inputs)
 }
 

@@ -67,9 +67,7 @@ export function createApiClient({
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((error: unknown) => {
-      throw serverUnusable(
-        `Cannot reach the server at ${server} (${reasonOf(error)}): check that it runs and that the address is right`,
-      )
+      throw unreachable(server, error)
     })
     if (response.status === 204) return { content: undefined }
     const content: unknown = await response.json().catch(() => undefined)
@@ -130,6 +128,18 @@ function withDetail(message: string, detail: { path: string; message: string }):
   const [what, inDetails] = message.split(/(?<=: correct )(?:the fields named in|what) details/)
   const named = inDetails === undefined ? `${message}: correct ${name}` : `${what}${name}`
   return `${named} (${detail.message})`
+}
+
+/** Codes of OpenSSL and Node: the handshake failed, or the certificate is not for this name or not trusted. */
+const TLS_FAILURE = /SSL|TLS|CERT|SIGNATURE/
+
+function unreachable(server: string, error: unknown): Failure {
+  const reason = reasonOf(error)
+  return serverUnusable(
+    TLS_FAILURE.test(reason)
+      ? `Cannot reach the server at ${server} (${reason}): it has no valid certificate for this name. Check the name, and the log of the proxy that gets its certificate`
+      : `Cannot reach the server at ${server} (${reason}): check that it runs and that the address is right`,
+  )
 }
 
 /** Why the server cannot be reached, in one word. */

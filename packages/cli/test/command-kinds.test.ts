@@ -135,7 +135,7 @@ test('commands have the kinds that the documentation lists', () => {
   )
   const onStore = 'backup copy dynamodb kms operator recover restore serve tables worker'.split(' ')
   expect(words('store')).toEqual(new Set(onStore))
-  expect(words('standalone')).toEqual(new Set(['config', 'fake-slack', 'plugin']))
+  expect(words('standalone')).toEqual(new Set(['config', 'fake-slack', 'kms', 'plugin']))
 })
 
 test.each(all)('the help of $name says what it works on', async ({ name, kind, creates }) => {

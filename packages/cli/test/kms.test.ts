@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Item } from '@strongroom/kit/db'
 import { serverTable } from '@strongroom/kit/server-table'
@@ -25,6 +25,29 @@ describe('strongroom kms', () => {
     const { code, stdout } = await inProcess(['kms', 'status'], { cwd })
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Key +none yet: the first start/)])
     expect(await readdir(join(cwd, 'data'))).not.toContain('keys')
+  })
+
+  test('creates a master key file for a first start that cannot write it, and never replaces one', async () => {
+    const cwd = await emptyDirectory()
+    const file = join(cwd, 'secrets', 'master.key')
+    const created = await inProcess(['kms', 'master-key', 'create', file, '--json'], { cwd })
+    expect([created.code, JSON.parse(created.stdout)]).toEqual([0, { file, protection: 'none' }])
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    const content = await readFile(file)
+    const again = await inProcess(['kms', 'master-key', 'create'], {
+      cwd,
+      env: { STRONGROOM_MASTER_KEY_FILE: file },
+    })
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      `A master key already exists in "${file}": it was not changed\n`,
+    ])
+    // As the only file of a directory that is full or read-only.
+    await chmod(join(cwd, 'secrets'), 0o500)
+    const env = { STRONGROOM_MASTER_KEY_FILE: file }
+    expect((await inProcess(['keys', 'create'], { cwd, env })).code).toBe(0)
+    expect(await readFile(file)).toEqual(content)
+    expect(await readdir(join(cwd, 'data', 'keys'))).not.toContain('master.key')
   })
 
   test('creates one key when several processes start concurrently for the first time', async () => {

@@ -23,6 +23,7 @@ import { isLocalServer, type Settings } from './settings.ts'
 import { type OpenStoreOptions, type Store, openStore } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
 import { version } from './version.ts'
+import { createStatusMetrics } from './status/metrics.ts'
 import { serviceHref } from './virtual-hosts.ts'
 
 export interface RunningServer {
@@ -113,6 +114,9 @@ export async function serve(options: {
       metrics,
       capacity,
     })
+    const { status } = app
+    const setStatusMetrics = createStatusMetrics(metrics)
+    const { kind } = store
     figures = startFiguresRecorder({
       store: createFiguresStore({ db, clock }),
       metrics,
@@ -121,7 +125,11 @@ export async function serve(options: {
       clock,
       startTimer: startBackgroundTimer,
       log,
-      gauges: app.status.gauges,
+      async gauges() {
+        const gauges = await status.gauges()
+        setStatusMetrics(kind, gauges)
+        return gauges
+      },
     })
     main.serve(app.listener)
     const { notices } = app

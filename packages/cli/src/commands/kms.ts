@@ -12,6 +12,7 @@ import type { Command } from '../command.ts'
 import { withAuditedEmbeddedKms } from '../server/audited-store.ts'
 import { requireEmbeddedKms, withStore } from '../store.ts'
 import { statusText } from '../kms/status.ts'
+import { kmsMasterKeyCreate } from '../kms/master-key-command.ts'
 import { kmsRekey } from '../kms/rekey-command.ts'
 import {
   kmsPassphraseSet,
@@ -90,6 +91,7 @@ whether the end was removed: store it elsewhere and compare it later.`,
 export const commands: readonly Command[] = [
   kmsStatus,
   kmsRotate,
+  kmsMasterKeyCreate,
   kmsRekey,
   kmsPassphraseSet,
   kmsPassphraseChange,

@@ -98,6 +98,7 @@ describe('the --json output', () => {
     await run('secrets list', ['--local'])
     await run('kms status')
     await run('kms rotate')
+    await run('kms master-key create', [join(cwd, 'other.key')])
     await run('kms audit verify')
 
     await run('keys create', ['--id', 'key', '--context', 'tenant=a'])

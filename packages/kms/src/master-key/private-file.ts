@@ -22,16 +22,24 @@ export async function readPrivate(path: string): Promise<string> {
       'MasterKeyForeign',
       `"${path}" is not a file: use the path of a master key file`,
     )
-  const { mode } = found
-  if (POSIX && (mode & 0o077) !== 0) {
+  const directory = dirname(await realpath(path))
+  if (POSIX && (found.mode & (isCredentialsDirectory(directory) ? 0o037 : 0o077)) !== 0) {
     throw new MasterKeyError(
       'MasterKeyExposed',
       `Others may read or write "${path}": run chmod 600 "${path}"`,
     )
   }
-  await requirePrivateDirectory(dirname(await realpath(path)))
+  await requirePrivateDirectory(directory)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0)
   return buffer.toString('utf8', 0, bytesRead)
+}
+
+/**
+ * Only the service can enter the directory in which systemd puts its credentials. There, an access
+ * control list makes them readable for the service, and stat shows that as a right of the group.
+ */
+function isCredentialsDirectory(directory: string): boolean {
+  return directory === process.env['CREDENTIALS_DIRECTORY']
 }
 
 /** Throws EEXIST and changes nothing if the file exists. */

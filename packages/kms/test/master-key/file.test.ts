@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { realpathSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isMasterKeyError } from '../../src/master-key/errors.ts'
 import {
   changePassphrase,
@@ -66,6 +66,22 @@ describe('a master key file', () => {
     expect(await openMasterKeyFile(path)).toEqual(made)
     chmodSync(path, 0o400)
     expect(await openMasterKeyFile(path)).toEqual(made)
+  })
+
+  test('that systemd gives to a service may be readable for a group, and no other file', async () => {
+    const path = freshPath()
+    const made = await createMasterKeyFile(path)
+    chmodSync(path, 0o440)
+    vi.stubEnv('CREDENTIALS_DIRECTORY', realpathSync(join(path, '..')))
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(await openMasterKeyFile(path)).toEqual(made)
+    for (const mode of [0o444, 0o460]) {
+      chmodSync(path, mode)
+      await expect(openMasterKeyFile(path)).rejects.toMatchObject({ name: 'MasterKeyExposed' })
+    }
+    chmodSync(path, 0o440)
+    vi.stubEnv('CREDENTIALS_DIRECTORY', realpathSync(join(path, '../..')))
+    await expect(openMasterKeyFile(path)).rejects.toMatchObject({ name: 'MasterKeyExposed' })
   })
 
   test('that others may replace is refused, with the command that mends it', async () => {

@@ -3,6 +3,7 @@
  * request costs nothing more.
  */
 import type { Metrics } from '@strongroom/kit/metrics'
+import { statusMetricNames } from '../status/metrics.ts'
 import { MAX_SERIES } from './item.ts'
 
 export interface Sample {
@@ -85,6 +86,7 @@ function inOrder(metrics: readonly SampledMetric[]): SampledMetric[] {
     name === REQUESTS ? 0 : name === DURATIONS ? 1 : name in PROCESS_GAUGES ? 2 : 3
   return metrics
     .filter(({ name }) => name in PROCESS_GAUGES || !/^(?:process|nodejs)_/.test(name))
+    .filter(({ name }) => !statusMetricNames.has(name))
     .toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
 }
 

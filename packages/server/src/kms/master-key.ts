@@ -1,4 +1,5 @@
 /** The master key file of the embedded KMS: its path, and opening it at a start. */
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isMasterKeyError, MasterKeyError } from '@strongroom/kms/master-key/errors'
 import { createMasterKeyFile, openMasterKeyFile } from '@strongroom/kms/master-key/file'
@@ -41,14 +42,19 @@ export async function openMasterKey(
   }
 }
 
-/** For a store without keys. Two processes that create it at the same time get the same one. */
+/**
+ * For a store without keys. A file that exists is used, also in a directory that cannot be written to.
+ * Two processes that create it at the same time get the same one.
+ */
 export async function openOrCreateMasterKey(
   settings: Settings,
   askPassphrase?: AskPassphrase,
 ): Promise<MasterKey> {
   const { STRONGROOM_MASTER_KEY_PASSPHRASE: passphrase } = settings
+  const file = masterKeyPath(settings)
+  if (existsSync(file)) return openMasterKey(settings, askPassphrase)
   try {
-    return await createMasterKeyFile(masterKeyPath(settings), { passphrase })
+    return await createMasterKeyFile(file, { passphrase })
   } catch (error) {
     if (!isMasterKeyError(error, 'MasterKeyExists')) throw error
     return openMasterKey(settings, askPassphrase)

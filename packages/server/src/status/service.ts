@@ -186,13 +186,15 @@ export function createStatusService(deps: StatusDeps) {
     async gauges(): Promise<Record<string, number>> {
       const work = sumWork((await readServices()).flatMap(({ status }) => status?.work ?? []))
       const disk = await store.usage?.()
+      const backup = await backups.get()
       return {
         ...(work && {
           work_due: work.due,
           work_waiting: work.waiting,
           work_overdue: work.overdue,
         }),
-        ...(disk && { store_bytes: disk.bytes }),
+        ...(disk && { store_bytes: disk.bytes, store_free_bytes: disk.freeBytes }),
+        ...(backup && { last_backup_seconds: Math.floor(Date.parse(backup.at) / 1000) }),
       }
     },
   }

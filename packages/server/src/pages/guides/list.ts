@@ -26,6 +26,7 @@ export const guideGroups: readonly GuideGroup[] = [
   {
     title: 'Run it',
     guides: [
+      { name: 'install', title: 'Install', summary: 'From an empty server to https' },
       { name: 'console', title: 'Console', summary: 'The web console and how to sign in' },
       { name: 'operations', title: 'Operations', summary: 'Start, back up, rotate, troubleshoot' },
       {

@@ -13,6 +13,7 @@ import formBridgeProtocol from '../../../../../docs/form-bridge-protocol.md' wit
 import formBridge from '../../../../../docs/form-bridge.md' with { type: 'text' }
 import httpChart from '../../../../../docs/images/performance-http.svg' with { type: 'text' }
 import peersChart from '../../../../../docs/images/performance-peers.svg' with { type: 'text' }
+import install from '../../../../../docs/install.md' with { type: 'text' }
 import keyStore from '../../../../../docs/key-store.md' with { type: 'text' }
 import libraryErrors from '../../../../../docs/library-errors.md' with { type: 'text' }
 import moving from '../../../../../docs/moving.md' with { type: 'text' }
@@ -38,6 +39,7 @@ export const guideTexts: Readonly<Record<string, string>> = {
   ferryhook,
   'form-bridge-protocol': formBridgeProtocol,
   'form-bridge': formBridge,
+  install,
   'key-store': keyStore,
   'library-errors': libraryErrors,
   moving,
