@@ -28,7 +28,7 @@ function rewriteItems(change: (item: Item) => Item) {
       const writer = new ItemWriter()
       writer.reset()
       writer.item(change(item))
-      const value = Object.assign(writer.bytes, { start: 0, end: writer.position }) as EncodedValue
+      const value: EncodedValue = Object.assign(writer.bytes, { start: 0, end: writer.position })
       const bytes = allocate(key.length)
       key.copy(bytes)
       env.items.put(new KeySource().ofBytes(bytes, 0, key.length), value)
