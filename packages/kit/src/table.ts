@@ -17,6 +17,8 @@ export interface Table<Key extends string = string> {
   ttl?: string
   pointInTimeRecovery: boolean
   tags?: Record<string, string>
+  /** The logical id in CloudFormation templates, if the specification has one. */
+  logicalId?: string
 }
 
 export interface TableIndex {
