@@ -53,4 +53,20 @@ export const functions: readonly ServiceFunction[] = [
       },
     ],
   },
+  {
+    name: 'live',
+    summary: 'Streams new events',
+    allows: [
+      { table: mainTable, actions: ['GetItem', 'Query'], indexes: ['GSI1', 'GSI3'] },
+      { table: eventsTable, actions: ['GetItem', 'Query'] },
+    ],
+  },
+  {
+    name: 'status',
+    summary: 'Shows operators what is overdue and which connections fail',
+    allows: [
+      { table: mainTable, actions: ['Scan'] },
+      { table: eventsTable, actions: ['GetItem', 'Query'] },
+    ],
+  },
 ]

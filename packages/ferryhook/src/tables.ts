@@ -30,6 +30,8 @@ export const eventsTable = defineTable({
   },
   ttl: 'expiresAt',
   pointInTimeRecovery: true,
+  // On Lambda, new tasks start the worker.
+  stream: 'NEW_IMAGE',
   tags,
 })
 

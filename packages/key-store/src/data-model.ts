@@ -29,16 +29,19 @@ export const dataModel: DataModel = {
       name: 'create-branch-key',
       summary: 'Makes new branch keys',
       allows: [{ table, actions: ['PutItem'] }],
+      kms: ['GenerateDataKeyWithoutPlaintext', 'ReEncryptFrom', 'ReEncryptTo'],
     },
     {
       name: 'version-branch-key',
       summary: 'Rotates branch keys',
       allows: [{ table, actions: ['GetItem', 'PutItem'] }],
+      kms: ['GenerateDataKeyWithoutPlaintext', 'ReEncryptFrom', 'ReEncryptTo'],
     },
     {
       name: 'read-branch-key',
       summary: 'Reads branch keys and beacon keys',
       allows: [{ table, actions: ['GetItem'] }],
+      kms: ['Decrypt'],
     },
     {
       name: 'list-branch-keys',

@@ -27,6 +27,8 @@ export interface ServiceFunction {
   name: string
   summary: string
   allows: readonly Allowance[]
+  /** On the KMS key of the deployment; none by default. */
+  kms?: readonly KmsAction[]
 }
 
 export interface Allowance {
@@ -48,3 +50,14 @@ export type TableAction =
   | 'BatchGetItem'
   | 'BatchWriteItem'
   | 'ConditionCheckItem'
+  | 'DescribeTable'
+  | 'DescribeContinuousBackups'
+
+/** IAM checks ReEncrypt as two actions: on the source key and on the destination key. */
+export type KmsAction =
+  | 'Encrypt'
+  | 'Decrypt'
+  | 'GenerateDataKeyWithoutPlaintext'
+  | 'ReEncryptFrom'
+  | 'ReEncryptTo'
+  | 'DescribeKey'

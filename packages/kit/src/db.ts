@@ -221,6 +221,10 @@ export interface CreateTableInput {
   KeySchema: KeySchemaElement[]
   BillingMode: 'PAY_PER_REQUEST'
   GlobalSecondaryIndexes?: GlobalSecondaryIndex[]
+  StreamSpecification?: {
+    StreamEnabled: true
+    StreamViewType: 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES'
+  }
   Tags?: { Key: string; Value: string }[]
 }
 

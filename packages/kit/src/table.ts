@@ -16,10 +16,14 @@ export interface Table<Key extends string = string> {
   /** The attribute with the epoch second at which an item may be deleted. */
   ttl?: string
   pointInTimeRecovery: boolean
+  /** What a record of its stream has, for functions that changes of the table start. */
+  stream?: StreamView
   tags?: Record<string, string>
   /** The logical id in CloudFormation templates, if the specification has one. */
   logicalId?: string
 }
+
+export type StreamView = 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES'
 
 export interface TableIndex {
   partitionKey: KeyAttribute
@@ -56,6 +60,9 @@ export function createTableInput(table: Table): CreateTableInput {
         KeySchema: keySchema(index),
         Projection: indexProjection(index),
       })),
+    }),
+    ...(table.stream && {
+      StreamSpecification: { StreamEnabled: true, StreamViewType: table.stream },
     }),
     ...(table.tags && {
       Tags: Object.entries(table.tags).map(([Key, Value]) => ({ Key, Value })),

@@ -12,6 +12,11 @@ export interface CreateTablesOptions {
    * turned on where it is off, and its period stays as it is.
    */
   recoveryDays?: number | undefined
+  /**
+   * Whether new tables get the streams that they declare. Not on the embedded store: nothing there
+   * reads them, and each change would be stored twice.
+   */
+  withStreams?: boolean | undefined
   /** Called after each table, for progress. */
   onTable?: (table: Table, outcome: 'created' | 'exists') => void
 }
@@ -20,10 +25,11 @@ export interface CreateTablesOptions {
 export async function createTables(
   db: Db,
   tables: readonly Table[],
-  { pause = setTimeout, recoveryDays, onTable }: CreateTablesOptions = {},
+  { pause = setTimeout, recoveryDays, withStreams = false, onTable }: CreateTablesOptions = {},
 ): Promise<void> {
   for (const table of tables) {
-    const created = await createIfAbsent(db, table)
+    const { stream: _stream, ...withoutStream } = table
+    const created = await createIfAbsent(db, withStreams ? table : withoutStream)
     await untilActive(db, table, { pause })
     await unlessRaced(() => setTimeToLive(db, table), pause)
     await unlessRaced(() => setRecovery(db, table, recoveryDays), pause)

@@ -78,15 +78,28 @@ export const dataModel: DataModel = {
       allows: [{ table, actions: ['GetItem'] }],
     },
     {
-      name: 'figures',
-      summary: 'Adds up how many secrets were created, opened, expired and refused',
+      name: 'manage-api-tokens',
+      summary: 'Creates, lists and revokes API tokens',
       allows: [
         {
-          table: operationsTable,
-          actions: ['UpdateItem', 'Query'],
-          leadingKeys: ['SEALED#FIGURES'],
+          table: serverTable,
+          actions: ['GetItem', 'PutItem', 'DeleteItem'],
+          leadingKeys: ['SEALEDTOKEN#*'],
         },
+        { table: serverTable, actions: ['Scan'] },
       ],
+    },
+    {
+      name: 'count-figures',
+      summary: 'Adds up how many secrets were created, opened, expired and refused',
+      allows: [
+        { table: operationsTable, actions: ['UpdateItem'], leadingKeys: ['SEALED#FIGURES'] },
+      ],
+    },
+    {
+      name: 'read-figures',
+      summary: 'Shows how many secrets were created, opened, expired and refused',
+      allows: [{ table: operationsTable, actions: ['Query'], leadingKeys: ['SEALED#FIGURES'] }],
     },
     {
       name: 'sweep-secrets',

@@ -28,4 +28,9 @@ export const functions: readonly ServiceFunction[] = [
       },
     ],
   },
+  {
+    name: 'status',
+    summary: 'Shows operators which apps cannot verify',
+    allows: [{ table: serverTable, actions: ['Query'], leadingKeys: ['SLACKAPP'] }],
+  },
 ]

@@ -26,6 +26,7 @@ const tablesCreate: Command = {
       const create = (tables: readonly Table[]) =>
         createTables(db, tables, {
           recoveryDays,
+          withStreams: kind !== 'embedded',
           onTable(table, outcome) {
             outcomes.set(table, outcome)
             const { name } = table
