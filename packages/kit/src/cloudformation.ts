@@ -63,9 +63,11 @@ function tableResource(table: Table): object {
 
 /** What CloudFormation needs to know about a table, except its name and its encryption. */
 export function tableProperties(table: Table) {
-  const { TableName: _name, ...input } = createTableInput(table)
+  const { TableName: _name, StreamSpecification: stream, ...input } = createTableInput(table)
   return {
     ...input,
+    // CloudFormation has no StreamEnabled: a stream that is specified is on.
+    ...(stream && { StreamSpecification: { StreamViewType: stream.StreamViewType } }),
     ...(table.ttl && { TimeToLiveSpecification: { AttributeName: table.ttl, Enabled: true } }),
     PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: table.pointInTimeRecovery },
     DeletionProtectionEnabled: true,

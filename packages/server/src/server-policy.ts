@@ -2,7 +2,8 @@
  * The IAM policy of a server or worker that runs outside Lambda on DynamoDB and AWS KMS. Such a process
  * runs every function itself, so it may read and write all items, but it cannot delete a table.
  */
-import type { TableAction } from '@strongroom/kit/data-model'
+import type { KmsAction, TableAction } from '@strongroom/kit/data-model'
+import type { PolicyStatement } from '@strongroom/kit/iam-policy'
 import type { Table } from '@strongroom/kit/table'
 
 export interface ServerPolicyOptions {
@@ -33,7 +34,7 @@ const VERIFY_ACTIONS = ['DescribeTable', 'DescribeTimeToLive', 'DescribeContinuo
 
 const CREATE_ACTIONS = ['CreateTable', 'TagResource', 'UpdateTimeToLive', 'UpdateContinuousBackups']
 
-const KMS_ACTIONS = [
+const KMS_ACTIONS: readonly KmsAction[] = [
   'DescribeKey',
   'Encrypt',
   'Decrypt',
@@ -43,31 +44,53 @@ const KMS_ACTIONS = [
 ]
 
 export function serverPolicy(options: ServerPolicyOptions): object {
-  const { tables, prefix, keyArn, mayCreate = false } = options
+  const { tables, prefix, keyArn, mayCreate } = options
   const [, partition = 'aws', , keyRegion, account = '*'] = keyArn?.split(':') ?? []
   const region = options.region ?? keyRegion ?? '*'
-  const arn = ({ name }: Table) =>
-    `arn:${partition}:dynamodb:${region}:${account}:table/${prefix}${name}`
-  const indexes = tables.flatMap((table) =>
-    Object.keys(table.indexes ?? {}).map((index) => `${arn(table)}/index/${index}`),
-  )
+  const arnOf = ({ name }: Table, index?: string) => {
+    const arn = `arn:${partition}:dynamodb:${region}:${account}:table/${prefix}${name}`
+    return index === undefined ? arn : `${arn}/index/${index}`
+  }
+  const anyKey = `arn:${partition}:kms:${region}:${account}:key/*`
   return {
     Version: '2012-10-17',
-    Statement: [
-      // Its only use is to find out whether DynamoDB can be reached. It has no resources in IAM.
-      allow('dynamodb', ['ListTables'], ['*']),
-      allow(
-        'dynamodb',
-        [...VERIFY_ACTIONS, ...(mayCreate ? CREATE_ACTIONS : []), ...ITEM_ACTIONS],
-        tables.map(arn),
-      ),
-      allow('dynamodb', ['Query'], indexes),
-      allow('kms', KMS_ACTIONS, [keyArn ?? `arn:${partition}:kms:${region}:${account}:key/*`]),
-    ].filter(({ Resource }) => Resource.length > 0),
+    Statement: serverStatements({ tables, arnOf, keyArn: keyArn ?? anyKey, mayCreate }),
   }
 }
 
-function allow(service: string, actions: readonly string[], resources: string[]) {
+export function serverStatements({
+  tables,
+  arnOf,
+  keyArn,
+  mayCreate = false,
+}: {
+  tables: readonly Table[]
+  arnOf: (table: Table, index?: string) => string
+  keyArn: string
+  mayCreate?: boolean | undefined
+}): PolicyStatement<string>[] {
+  const indexes = tables.flatMap((table) =>
+    Object.keys(table.indexes ?? {}).map((index) => arnOf(table, index)),
+  )
+  const actions = [...VERIFY_ACTIONS, ...(mayCreate ? CREATE_ACTIONS : []), ...ITEM_ACTIONS]
+  return [
+    // Its only use is to find out whether DynamoDB can be reached. It has no resources in IAM.
+    allow('dynamodb', ['ListTables'], ['*']),
+    allow(
+      'dynamodb',
+      actions,
+      tables.map((table) => arnOf(table)),
+    ),
+    ...(indexes.length > 0 ? [allow('dynamodb', ['Query'], indexes)] : []),
+    allow('kms', KMS_ACTIONS, [keyArn]),
+  ]
+}
+
+function allow(
+  service: string,
+  actions: readonly string[],
+  resources: string[],
+): PolicyStatement<string> {
   return {
     Effect: 'Allow',
     Action: actions.map((action) => `${service}:${action}`),
