@@ -44,7 +44,7 @@ export async function startFerryhook(
   deps: ServiceDeps & FerryhookNeeds,
   {
     passwordHasher = createPasswordHasher(),
-    delivers = deps.config.FERRYHOOK_DELIVER,
+    delivers = deps.config.FERRYHOOK_DELIVER && deps.runsContinuously !== false,
     startTimer,
   }: StartOptions = {},
 ): Promise<RunningService> {
@@ -97,6 +97,10 @@ export async function startFerryhook(
     notice: destinationPolicy(deps.config, deps).allowLoopback ? LOCAL_NOTICE : undefined,
     status: createFerryhookStatus({ ...deps, stores }),
     endStreams: api.live.stop,
+    async flush() {
+      await Promise.all([ingest.flush(), api.settled(), operators.settled()])
+      await delivery.notifier.settled()
+    },
     async close() {
       await ingest.flush()
       await api.replayRunner.close()
@@ -107,16 +111,32 @@ export async function startFerryhook(
   }
 }
 
+export interface FerryhookWorker extends RunningWorker {
+  /** Does all that is due, where no loop runs. */
+  runDue(): Promise<void>
+  /** Extends the expiry of events whose work is overdue. */
+  extendOverdue(): Promise<void>
+}
+
 /** Starts a process that only delivers. Any number of them can run. */
 export async function startFerryhookWorker(
   deps: ServiceDeps & FerryhookNeeds,
-): Promise<RunningWorker> {
+): Promise<FerryhookWorker> {
   const delivery = await startDelivery(deps, {})
   const { worker } = delivery
   const replays = createReplayRunner({ ...deps, ...delivery, onReplayed: () => worker.wake() })
-  worker.start()
-  replays.start()
+  if (deps.runsContinuously !== false) {
+    worker.start()
+    replays.start()
+  }
   return {
+    async runDue() {
+      await replays.runOnce()
+      await worker.runOnce()
+      await worker.flush()
+      await delivery.notifier.settled()
+    },
+    extendOverdue: delivery.extendOverdue,
     async close() {
       await replays.close()
       await delivery.close()
@@ -152,7 +172,7 @@ async function startDelivery(
     startTimer,
   })
   const retentionLoop = createRetentionLoop({ ...deps, stores, startTimer })
-  retentionLoop.start()
+  if (deps.runsContinuously !== false) retentionLoop.start()
   return {
     cursors,
     stores,
@@ -167,6 +187,7 @@ async function startDelivery(
     worker,
     isCredentialHeader,
     startTimer,
+    extendOverdue: retentionLoop.check,
     async close() {
       await Promise.all([retentionLoop.close(), worker.close()])
       await notifier.close()

@@ -88,12 +88,8 @@ export function startFormBridge(
   const sharedDestination = defaultDestination(config)
   const siteAdmin = createSiteAdmin({ ...stores, defaultDestination: sharedDestination })
   const auditLog = createAuditLog(deps)
-  const permit = createPermissions({
-    siteAuthorization,
-    agencyService,
-    limits,
-    operators: createOperators(deps),
-  })
+  const operators = createOperators(deps)
+  const permit = createPermissions({ siteAuthorization, agencyService, limits, operators })
 
   const registrationService = createRegistrationService({
     ...stores,
@@ -169,6 +165,10 @@ export function startFormBridge(
 
   return {
     routes,
+    async flush() {
+      await proofRunner.idle()
+      await Promise.all([usage.flush(), operators.settled()])
+    },
     async close() {
       await proofRunner.idle()
       await usage.close()

@@ -21,8 +21,10 @@ export function startKeyStore(deps: ServiceDeps & KeyStoreNeeds) {
   const { secrets } = deps
   const branchKeys = openBranchKeys(deps)
   const auditedKeys = openAuditedKeys(deps)
-  const permit = declarePermissions('Key store').operator(createOperators(deps), 'key-store')
+  const operators = createOperators(deps)
+  const permit = declarePermissions('Key store').operator(operators, 'key-store')
   return {
+    flush: operators.settled,
     routes: keyStoreRoutes({ branchKeys, auditedKeys, permit, secrets }),
     status: createKeyStoreStatus({ listing: openListingOn(deps.db), clock: deps.clock }),
   }

@@ -31,6 +31,11 @@ export interface ServiceDeps {
    * server may have been started with other settings.
    */
   isLocal?: boolean
+  /**
+   * Whether the process runs between requests; true by default. Otherwise, as on Lambda, no loop starts,
+   * and `flush` is called before each response is sent.
+   */
+  runsContinuously?: boolean
   /** Whether admins need a second factor to use a session. */
   requiresSecondFactor?: boolean
   /** The values of all settings; a service declares those it reads in its `Needs`. */
@@ -80,6 +85,8 @@ export interface RunningService {
   notice?: string | undefined
   /** What operators should know now. Called often, so what is expensive is cached. */
   status?(): Promise<ServiceStatus>
+  /** Stores what is only in memory and finishes what runs after a response, without ending the service. */
+  flush?(): Promise<void>
   /** Ends endless responses, such as streams; called when the server begins to stop. */
   endStreams?(): void
   /** Ends background work; called when no request is running any more. */

@@ -11,7 +11,7 @@ import { createAuditedApiTokens } from './api-tokens/audited.ts'
 import { apiTokenRoutes } from './api-tokens/routes.ts'
 import { createApiTokens } from './api-tokens/service.ts'
 import { createCleanupScheduler } from './cleanup/scheduler.ts'
-import { startSweeper } from './cleanup/sweep.ts'
+import { startSweeper, sweep, type SweepResult } from './cleanup/sweep.ts'
 import { figureRoutes } from './figures/routes.ts'
 import { createFigures } from './figures/store.ts'
 import { pageRoutes } from './page/routes.tsx'
@@ -24,6 +24,7 @@ import type { SealedNeeds } from './service.ts'
 import { scanSettings } from './settings.ts'
 
 const MEGABYTE = 1024 * 1024
+const NO_SCANS = { quotaMb: 0, sweepMinutes: 0 }
 
 /** Longer than a read of the embedded store takes. */
 const MIN_RESPONSE_MS = 5
@@ -44,13 +45,14 @@ export function startSealed(
     minResponseMs: MIN_RESPONSE_MS,
   },
 ): RunningService {
-  const { db, clock, log, secrets, config } = deps
+  const { db, clock, log, secrets, config, runsContinuously = true } = deps
   const { startTimer } = time
   const figures = createFigures({ db, clock, startTimer, log })
   const store = createSecretStore({ db, clock, onExpired: () => figures.count('expired') })
   const tokens = createTokens({ secrets, clock })
   const apiTokens = createApiTokens({ db, clock })
-  const { quotaMb, sweepMinutes } = scanSettings(config)
+  // Scans are the work of a process that runs on.
+  const { quotaMb, sweepMinutes } = runsContinuously ? scanSettings(config) : NO_SCANS
   const quota = createQuota({ db, clock, maxBytes: quotaMb * MEGABYTE })
   const cleanup = createCleanupScheduler({ store, clock, startTimer, log })
   const sweeper =
@@ -87,7 +89,8 @@ export function startSealed(
       status: limit(config.SEALED_STATUS_LIMIT),
     },
   })
-  const permit = declarePermissions('Sealed').operator(createOperators(deps), 'sealed')
+  const operators = createOperators(deps)
+  const permit = declarePermissions('Sealed').operator(operators, 'sealed')
   const auditLog = createAuditLog({ db, clock })
   const audited = createAuditedApiTokens({ db, clock, auditLog })
   routes.route('/', apiTokenRoutes({ apiTokens: audited, permit }))
@@ -96,10 +99,25 @@ export function startSealed(
   return {
     routes,
     hotRoutes,
+    async flush() {
+      await cleanup.flush()
+      await Promise.all([figures.flush(), operators.settled()])
+    },
     async close() {
       await cleanup.close()
       await sweeper?.close()
-      await figures.close()
+      await figures.flush()
     },
   }
+}
+
+/** Ends the secrets that have ended by now, where no process runs to end them on time. */
+export async function sweepSecrets(
+  deps: Pick<ServiceDeps, 'db' | 'clock' | 'log'>,
+): Promise<SweepResult> {
+  const figures = createFigures({ ...deps, startTimer: startBackgroundTimer })
+  const store = createSecretStore({ ...deps, onExpired: () => figures.count('expired') })
+  const result = await sweep({ ...deps, store })
+  await figures.flush()
+  return result
 }

@@ -42,7 +42,8 @@ import { notFoundPage } from './pages/not-found.tsx'
 import { addExamples } from './pages/reference/examples.ts'
 import { pageRoutes } from './pages/routes.tsx'
 import { createServerRoutes, SERVER } from './server-routes.ts'
-import { capacityLimits, type Settings } from './settings.ts'
+import { capacityLimits } from './own-settings.ts'
+import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
 import { createStatusService, type StatusService } from './status/service.ts'
 import { tablesOf } from './tables.ts'
@@ -63,6 +64,8 @@ export interface ServerOptions {
   log: Log
   clock: Clock
   metrics: Metrics
+  /** See `ServiceDeps`. */
+  runsContinuously?: boolean
   /** For jobs. */
   startTimer?: StartTimer
   /** Shared with the listener; by default, created with the limits of the settings. */
@@ -77,6 +80,8 @@ export interface ServerApp {
   /** What services say about how they were started, by service. */
   notices: ReadonlyMap<string, string>
   status: StatusService
+  /** See `RunningService`. */
+  flush(): Promise<void>
   /** Ends the open streams of services. */
   endStreams(): void
   /** Stops what services run in the background. */
@@ -84,7 +89,7 @@ export interface ServerApp {
 }
 
 export async function createServerApp(options: ServerOptions): Promise<ServerApp> {
-  const { services, atRoot = false, settings, publicUrl } = options
+  const { services, atRoot = false, settings, publicUrl, runsContinuously = true } = options
   const { log, clock, metrics } = options
   const trustedProxies = settings.STRONGROOM_TRUSTED_PROXIES
   const limits = capacityLimits(settings)
@@ -103,8 +108,10 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   const { store, kms, startTimer = startBackgroundTimer } = options
   const jobKinds = await createJobKinds(services, deps)
   const jobs = createJobRunner({ ...deps, startTimer, kinds: jobKinds })
+  const operators = createOperators(deps)
   const serverRoutes = createServerRoutes({
     ...deps,
+    operators,
     settings,
     kms,
     services,
@@ -127,7 +134,6 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   // Created on the first request: it would be a sixth of the work of a start.
   let cached: ReturnType<typeof describe> | undefined
   const document = () => (cached ??= describe(app, publicUrl))
-  const operators = createOperators(deps)
   const home = createHomeProps(options, new Date(clock.now()), async (c) =>
     (await canSeeServer(c, operators)) ? (await status.read()).problems : undefined,
   )
@@ -153,7 +159,7 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
     app.route('/', consoleRoutes({ atRoot: atRoot ? services[0]?.name : undefined }))
     app.route('/', pageRoutes({ document, home, services }))
     requirePermissions(app, 'the server')
-    jobs.start()
+    if (runsContinuously) jobs.start()
   } catch (error) {
     await close()
     throw error
@@ -162,7 +168,11 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
   const endStreams = () => {
     for (const { running } of started) running.endStreams?.()
   }
-  return { ...servedByHost(createSite(app, hot), ownHosts), notices, status, endStreams, close }
+  const flush = async () => {
+    await Promise.all([operators.settled(), ...started.map(({ running }) => running.flush?.())])
+  }
+  const served = servedByHost(createSite(app, hot), ownHosts)
+  return { ...served, notices, status, flush, endStreams, close }
 }
 
 /** What is served at one host. */

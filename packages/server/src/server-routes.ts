@@ -4,7 +4,7 @@ import { createPager } from '@strongroom/kit/cursor'
 import { createClientLimit } from '@strongroom/kit/http/client-limit'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { declarePermissions } from '@strongroom/kit/http/permissions'
-import { createOperators } from '@strongroom/kit/operators'
+import type { Operators } from '@strongroom/kit/operators'
 import type { Service, ServiceDeps } from '@strongroom/kit/service'
 import { createAuditLog } from '@strongroom/kit/audit-log'
 import type { JobKind } from '@strongroom/kit/jobs/kind'
@@ -44,6 +44,7 @@ const MAX_FAILURES_PER_MINUTE = 20
 export function createServerRoutes(
   deps: ServiceDeps &
     ServerCapabilities & {
+      operators: Operators
       check: () => Promise<void>
       figures: FiguresService
       status: StatusService
@@ -58,7 +59,7 @@ export function createServerRoutes(
   const { clock, metrics, secrets, kmsKey, publicUrl, services } = deps
   const { check, figures, status, about, jobKinds } = deps
   const auditLog = createAuditLog(deps)
-  const operators = createOperators(deps)
+  const { operators } = deps
   const declare = declarePermissions('Server')
   const permit = declare.operator(operators, SERVER)
   const pager = createPager(secrets, 'server-cursors')

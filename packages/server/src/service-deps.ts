@@ -25,6 +25,8 @@ export function createServiceDeps(on: {
   listeners?: OwnAddresses['listeners']
   /** See `isLocalServer`. */
   isLocal?: boolean
+  /** See `ServiceDeps`. */
+  runsContinuously?: boolean
   log: Log
   clock: Clock
   metrics: Metrics
@@ -39,6 +41,7 @@ export function createServiceDeps(on: {
     secrets: createServerSecrets({ db, key: kms.key, clock }),
     publicUrl,
     ...(on.isLocal !== undefined && { isLocal: on.isLocal }),
+    ...(on.runsContinuously !== undefined && { runsContinuously: on.runsContinuously }),
     requiresSecondFactor: settings.STRONGROOM_REQUIRE_2FA,
     ownAddresses: {
       origins: [publicUrl, ...ownOrigins(on)],

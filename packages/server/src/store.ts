@@ -5,7 +5,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { DATA_FILE, hasData } from '@strongroom/engine/storage/lmdb/format'
 import type { Db } from '@strongroom/kit/db'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
-import { retryingDb } from '@strongroom/kit/retrying-db'
+import { openAws, openEndpoint } from './dynamodb-store.ts'
 import type { Settings } from './settings.ts'
 
 export interface Store {
@@ -54,9 +54,34 @@ export async function openStore(
 ): Promise<Store> {
   const { mayCreate = true } = options
   const { DYNAMODB_ENDPOINT: endpoint } = settings
-  if (endpoint !== undefined) return { ...(await openEndpoint(endpoint, settings)), mayCreate }
-  if (storeKind(settings) === 'aws') return { ...(await openAws(settings)), mayCreate }
+  if (endpoint !== undefined) {
+    const store = await openEndpoint(endpoint, settings)
+    await requireResponse(
+      store,
+      (reason) =>
+        `Cannot reach the store at ${endpoint} (${reason}): start it, or correct DYNAMODB_ENDPOINT`,
+    )
+    return { ...store, mayCreate }
+  }
+  if (storeKind(settings) === 'aws') {
+    const store = await openAws(settings)
+    await requireResponse(
+      store,
+      (reason) =>
+        `Cannot use DynamoDB in ${store.location} (${reason}): check AWS_REGION and the AWS credentials`,
+    )
+    return { ...store, mayCreate }
+  }
   return openEmbedded(settings, { ...options, mayCreate })
+}
+
+async function requireResponse(
+  store: Pick<Store, 'check'>,
+  message: (reason: string) => string,
+): Promise<void> {
+  await store.check().catch((error: unknown) => {
+    throw new Failure('failed', message(failureReason(error)))
+  })
 }
 
 /** Opening the engine would create a store in an empty or missing directory. */
@@ -66,59 +91,6 @@ export function requireEmbeddedStore(directory: string): void {
     'failed',
     `There is no store in ${directory}: set STRONGROOM_DATA to the directory of one, or create one with "strongroom tables create"`,
   )
-}
-
-/** Where the SDK looks for credentials. If one is set, the endpoint needs real ones. */
-const CREDENTIALS = [
-  'AWS_ACCESS_KEY_ID',
-  'AWS_PROFILE',
-  'AWS_WEB_IDENTITY_TOKEN_FILE',
-  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
-  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
-]
-
-async function openEndpoint(endpoint: string, settings: Settings): Promise<Store> {
-  const hasCredentials = CREDENTIALS.some((name) => process.env[name] !== undefined)
-  const store = await openDynamoDb(settings, {
-    kind: 'endpoint',
-    label: 'DynamoDB endpoint',
-    detail: 'set by DYNAMODB_ENDPOINT',
-    location: endpoint,
-    config: {
-      endpoint,
-      region: settings.AWS_REGION ?? 'us-east-1',
-      // The SDK requires credentials, and local endpoints accept any.
-      ...(!hasCredentials && { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
-    },
-  })
-  await store.check().catch((error: unknown) => {
-    throw new Failure(
-      'failed',
-      `Cannot reach the store at ${endpoint} (${failureReason(error)}): start it, or correct DYNAMODB_ENDPOINT`,
-    )
-  })
-  return store
-}
-
-async function openAws(settings: Settings): Promise<Store> {
-  const { AWS_REGION: region } = settings
-  if (region === undefined) {
-    throw new Failure('failed', 'STRONGROOM_STORE=aws needs a region: set AWS_REGION')
-  }
-  const store = await openDynamoDb(settings, {
-    kind: 'aws',
-    label: 'DynamoDB',
-    detail: region,
-    location: region,
-    config: { region },
-  })
-  await store.check().catch((error: unknown) => {
-    throw new Failure(
-      'failed',
-      `Cannot use DynamoDB in ${region} (${failureReason(error)}): check AWS_REGION and the AWS credentials`,
-    )
-  })
-  return store
 }
 
 async function openEmbedded(
@@ -153,28 +125,6 @@ async function diskUsage(directory: string): Promise<DiskUsage> {
     freeBytes: disk.bavail * disk.bsize,
     totalBytes: disk.blocks * disk.bsize,
   }
-}
-
-async function openDynamoDb(
-  { STRONGROOM_TABLE_PREFIX: prefix }: Settings,
-  store: Pick<Store, 'kind' | 'label' | 'detail' | 'location'> & { config: DynamoDbConfig },
-): Promise<Store> {
-  // Loaded only if needed: the SDK would be most of what a start loads.
-  const { createAwsDb } = await import('@strongroom/kit/aws-db')
-  const { config, ...description } = store
-  const aws = createAwsDb(config)
-  return {
-    ...description,
-    db: prefixTables(retryingDb(aws), prefix),
-    check: () => aws.ping(),
-    close: async () => aws.close(),
-  }
-}
-
-interface DynamoDbConfig {
-  region: string
-  endpoint?: string
-  credentials?: { accessKeyId: string; secretAccessKey: string }
 }
 
 /** Why a connection failed, in one word. */

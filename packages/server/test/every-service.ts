@@ -70,19 +70,36 @@ export interface EveryService {
 
 const networks = '127.0.0.0/8'
 
-export async function openEveryService(store: TestStore): Promise<EveryService> {
+/** What serves the API: the app of a server unless given. */
+export interface ServedApp {
+  fetch(request: Request, env: object): Response | Promise<Response>
+  close(): Promise<void>
+}
+
+export interface EveryServiceOptions {
+  clock?: TestClock
+  openApp?(on: {
+    db: Db
+    clock: TestClock
+    publicUrl: string
+    env: Record<string, string>
+  }): Promise<ServedApp>
+}
+
+export async function openEveryService(
+  store: TestStore,
+  { clock = testClock(), openApp = openServerApp }: EveryServiceOptions = {},
+): Promise<EveryService> {
   const { db, close: closeStore } = await store.open()
   await createTables(db, everyTable)
-  const clock = testClock()
   const slack = await serveFakeSlack(createFakeSlack(), 0)
   const wordpress = await openWordPress()
   const releaseKey = createReleaseKey()
-  const app = await testApp({
+  const app = await openApp({
     db,
     clock,
-    services,
     publicUrl: ORIGIN,
-    settings: settings.parse({
+    env: {
       FERRYHOOK_SIGNUP: 'open',
       FORM_BRIDGE_ALLOW_HTTP: 'true',
       FORM_BRIDGE_ALLOWED_NETWORKS: networks,
@@ -92,7 +109,7 @@ export async function openEveryService(store: TestStore): Promise<EveryService> 
       TWO_KEY_SLACK_API_URL: slack.url,
       TWO_KEY_ALLOWED_NETWORKS: networks,
       TWO_KEY_ALLOW_HTTP: 'true',
-    }),
+    },
   })
   let peers = 0
   let names = 0
@@ -144,11 +161,12 @@ export async function openEveryService(store: TestStore): Promise<EveryService> 
     operator: (grant) => createOperators({ db, clock }).add(`operator-${++names}`, grant),
 
     async operatorCookie(token) {
-      const response = await app.request(`${ORIGIN}/server/v1/session`, {
+      const request = new Request(`${ORIGIN}/server/v1/session`, {
         method: 'POST',
         headers: { origin: ORIGIN, 'content-type': 'application/json' },
         body: JSON.stringify({ token }),
       })
+      const response = await app.fetch(request, {})
       return /^[^;]+/.exec(response.headers.get('set-cookie') ?? '')?.[0] ?? ''
     },
 
@@ -203,6 +221,9 @@ export async function openEveryService(store: TestStore): Promise<EveryService> 
     },
   }
 }
+
+const openServerApp: NonNullable<EveryServiceOptions['openApp']> = ({ env, ...on }) =>
+  testApp({ ...on, services, settings: settings.parse(env) })
 
 function isStream(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('text/event-stream')

@@ -9,7 +9,7 @@ import { ferryhookService } from '@strongroom/ferryhook/service'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ServerApp } from '../src/app.ts'
 import { services } from '../src/services.ts'
-import { settingsWith } from '../src/settings.ts'
+import { settingsWith } from '../src/own-settings.ts'
 import { tablesOf } from '../src/tables.ts'
 import { testApp } from './test-app.ts'
 

@@ -23,7 +23,7 @@ import type { ServerApp } from '../src/app.ts'
 import { everyTable } from '../src/data-model.ts'
 import { openSecretBox } from '../src/service-deps.ts'
 import { services } from '../src/services.ts'
-import { settingsWith } from '../src/settings.ts'
+import { settingsWith } from '../src/own-settings.ts'
 import { testApp } from './test-app.ts'
 
 const STEP_SECONDS = 10

@@ -1,6 +1,7 @@
 import { integer } from '@strongroom/kit/config-types'
 import { describe, expect, test } from 'vitest'
-import { isLocalServer, settings, settingsWith } from '../src/settings.ts'
+import { settingsWith } from '../src/own-settings.ts'
+import { isLocalServer, settings } from '../src/settings.ts'
 
 describe('the settings', () => {
   const limit = {

@@ -16,7 +16,7 @@ import { twoKeyService } from '@strongroom/two-key/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServerApp } from '../src/app.ts'
 import { services } from '../src/services.ts'
-import { settingsWith } from '../src/settings.ts'
+import { settingsWith } from '../src/own-settings.ts'
 import { tablesOf } from '../src/tables.ts'
 import { testApp } from './test-app.ts'
 

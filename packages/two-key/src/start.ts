@@ -6,6 +6,7 @@ import { declarePermissions } from '@strongroom/kit/http/permissions'
 import { createOperators } from '@strongroom/kit/operators'
 import { createSafeFetch } from '@strongroom/kit/safe-fetch'
 import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
+import { isRecent } from '@strongroom/platform/clock'
 import { type StartTimer, startTimer as systemTimer } from '@strongroom/platform/timers'
 import { createAuditedChanges } from './apps/audited.ts'
 import { createAppRegistry } from './apps/registry.ts'
@@ -54,7 +55,8 @@ export function startTwoKey(
     startDeadline: createDeadlines({ clock, startTimer }),
   })
   const slackApi = createSlackApi({ clock, baseUrl: config.TWO_KEY_SLACK_API_URL, ...slack })
-  const permit = declarePermissions('Two-key').operator(createOperators(deps), 'two-key')
+  const operators = createOperators(deps)
+  const permit = declarePermissions('Two-key').operator(operators, 'two-key')
 
   let stopTimer: (() => void) | undefined
   let isClosed = false
@@ -65,9 +67,18 @@ export function startTwoKey(
       () => void registry.maintain().finally(scheduleMaintenance),
     )
   }
-  scheduleMaintenance()
+  if (deps.runsContinuously !== false) scheduleMaintenance()
+
+  let maintainedAt = clock.now()
+  async function flush(): Promise<void> {
+    await Promise.all([registry.idle(), operators.settled()])
+    if (isRecent(clock, maintainedAt, MAINTENANCE_MS)) return
+    maintainedAt = clock.now()
+    await registry.maintain()
+  }
 
   return {
+    flush,
     routes: new OpenAPIHono<AppEnv>()
       .route('/', requestRoutes(requests))
       .route('/', appRoutes({ apps, audited, registry, permit, publicUrl }))

@@ -164,16 +164,22 @@ export function createRetentionLoop({
     } catch (error) {
       log.error('overdue tasks not read, retrying', { error })
     }
+  }
+
+  async function checkAndSchedule(): Promise<void> {
+    await check()
     // Started only now, because a check can take longer than the interval.
     if (!closing.signal.aborted) cancelTimer = startTimer(CHECK_INTERVAL_MS, start)
   }
 
   function start(): void {
-    running = check()
+    running = checkAndSchedule()
   }
 
   return {
     start,
+    /** Checks once. Logs what fails. */
+    check,
     /** Stops a running check after the current tasks; the next process continues. */
     async close(): Promise<void> {
       closing.abort()

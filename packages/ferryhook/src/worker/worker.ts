@@ -59,6 +59,8 @@ export interface DeliveryWorker {
   invalidate(sourceId: string): void
   /** Runs everything that is due now to its end. For tests, and for scheduled invocations. */
   runOnce(): Promise<void>
+  /** Stores what was counted about connections. */
+  flush(): Promise<void>
   /** Stops taking work, finishes running attempts and releases queued ones. */
   close(): Promise<void>
 }
@@ -158,6 +160,7 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
       await inFlight.settled()
       await maintain()
     },
+    flush: health.flush,
     async close() {
       cancelPoll()
       poller.stop()

@@ -79,6 +79,11 @@ export function createUsage(deps: {
     if (!isClosed) stopTimer = startTimer(INTERVAL_MS, tick)
   }
 
+  async function flushAll(): Promise<void> {
+    await flush(pendingSites, Infinity)
+    await flush(pendingAddresses, Infinity)
+  }
+
   function tick(): void {
     running = writePassedMinutes()
   }
@@ -118,13 +123,14 @@ export function createUsage(deps: {
       else lost += 1
     },
 
+    flush: flushAll,
+
     /** Writes everything. */
     async close(): Promise<void> {
       isClosed = true
       stopTimer()
       await running
-      await flush(pendingSites, Infinity)
-      await flush(pendingAddresses, Infinity)
+      await flushAll()
     },
   }
 }

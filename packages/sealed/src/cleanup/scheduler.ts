@@ -14,6 +14,8 @@ const MAX_CONCURRENT = 100
 export interface CleanupScheduler {
   /** Ends the secret at this second if it has ended by then; a second in the past means now. */
   schedule(id: string, second: number): void
+  /** Ends what is due now and waits for it. */
+  flush(): Promise<void>
   /** Waits for what is running and drops the rest. */
   close(): Promise<void>
 }
@@ -74,6 +76,10 @@ export function createCleanupScheduler(options: {
 
   return {
     schedule,
+    async flush() {
+      running = running.then(endDue)
+      await running
+    },
     async close() {
       isClosed = true
       cancelTimer()

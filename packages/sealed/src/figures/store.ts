@@ -23,7 +23,7 @@ export interface Figures {
   /** Each of the last hours, the oldest first, with what this process has counted since its last write. */
   list(hours: number): Promise<(Counts & { from: number })[]>
   /** Writes what was counted. */
-  close(): Promise<void>
+  flush(): Promise<void>
 }
 
 export function createFigures(options: {
@@ -102,7 +102,7 @@ export function createFigures(options: {
       })
     },
 
-    close: flush,
+    flush,
   }
 }
 

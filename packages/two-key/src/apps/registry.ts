@@ -42,6 +42,8 @@ export interface AppRegistry {
   decisions(): ReadonlyMap<string, RecentDecisions>
   /** Call it once a minute. */
   maintain(): Promise<void>
+  /** Resolves when no check runs in the background. */
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -189,9 +191,13 @@ export function createAppRegistry(deps: RegistryDeps): AppRegistry {
       }
     },
 
+    async idle() {
+      for (const { checker } of states.values()) await checker.idle()
+    },
+
     async close() {
       await this.maintain()
-      for (const { checker } of states.values()) await checker.idle()
+      await this.idle()
     },
   }
 }

@@ -1,0 +1,4 @@
+import { ferryhookService } from '@strongroom/ferryhook/service'
+import { serviceHandler } from '../service-handler.ts'
+
+export const handler = serviceHandler('ferryhook-api', ferryhookService)

@@ -1,0 +1,62 @@
+import { setTimeout } from 'node:timers/promises'
+import { ferryhookService } from '@strongroom/ferryhook/service'
+import { type FerryhookWorker, startFerryhookWorker } from '@strongroom/ferryhook/start'
+import { createServiceDeps } from '@strongroom/server/service-deps'
+import type { LambdaContext } from '../lambda-context.ts'
+import { openOnce } from '../open-once.ts'
+import { openRuntime, requirePublicUrl } from '../runtime.ts'
+import { type BatchResult, findDueTime, type StreamEvent } from '../stream-event.ts'
+
+/** Longer than an attempt takes. */
+const ATTEMPT_MS = 20_000
+
+const runtime = openOnce(() => openRuntime([ferryhookService]))
+let open = openOnce(startWorker)
+
+async function startWorker(): Promise<FerryhookWorker> {
+  const opened = await runtime()
+  requirePublicUrl(opened)
+  return startFerryhookWorker(createServiceDeps({ ...opened, services: [ferryhookService] }))
+}
+
+/** For the stream of the events table and for a schedule. */
+export async function handler(
+  event: Partial<StreamEvent>,
+  context: LambdaContext,
+): Promise<BatchResult | undefined> {
+  const { Records } = event
+  if (Records === undefined) {
+    await runDue(context)
+    await (await open()).extendOverdue()
+    return undefined
+  }
+  const dueAt = findDueTime({ Records }, Date.now())
+  if (dueAt === undefined) return { batchItemFailures: [] }
+  try {
+    await setTimeout(Math.max(0, dueAt - Date.now()))
+    await runDue(context)
+    return { batchItemFailures: [] }
+  } catch (error) {
+    const { log } = await runtime()
+    log.error('due tasks not run, Lambda repeats the batch', { error })
+    const [first] = Records
+    return {
+      batchItemFailures: first ? [{ itemIdentifier: first.dynamodb.SequenceNumber }] : [],
+    }
+  }
+}
+
+/** Stops taking work when there is no time for another attempt; the next invocation continues. */
+async function runDue(context: LambdaContext): Promise<void> {
+  const worker = await open()
+  const ending = new AbortController()
+  const lateMs = Math.max(0, context.getRemainingTimeInMillis() - ATTEMPT_MS)
+  const late = setTimeout(lateMs, 'late' as const, { signal: ending.signal }).catch(() => undefined)
+  try {
+    if ((await Promise.race([worker.runDue(), late])) !== 'late') return
+    open = openOnce(startWorker)
+    await worker.close()
+  } finally {
+    ending.abort()
+  }
+}

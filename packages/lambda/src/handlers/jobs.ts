@@ -1,0 +1,29 @@
+import { setTimeout } from 'node:timers/promises'
+import { keyStoreService } from '@strongroom/key-store/service'
+import { createJobRunner } from '@strongroom/kit/jobs/runner'
+import { startBackgroundTimer } from '@strongroom/platform/timers'
+import { createJobKinds } from '@strongroom/server/jobs/kinds'
+import { createServiceDeps } from '@strongroom/server/service-deps'
+import type { LambdaContext } from '../lambda-context.ts'
+import { openOnce } from '../open-once.ts'
+import { openRuntime } from '../runtime.ts'
+
+/** Longer than a step takes. */
+const STEP_MS = 60_000
+
+const open = openOnce(async () => {
+  const services = [keyStoreService]
+  const deps = createServiceDeps({ ...(await openRuntime(services)), services })
+  const kinds = await createJobKinds(services, deps)
+  return createJobRunner({ ...deps, startTimer: startBackgroundTimer, kinds })
+})
+
+/** For a schedule. Waits for steps that are due later, while there is time for another one. */
+export async function handler(_event: unknown, context: LambdaContext): Promise<void> {
+  const runner = await open()
+  for (;;) {
+    const waitMs = (await runner.runDue()) - Date.now()
+    if (waitMs + STEP_MS > context.getRemainingTimeInMillis()) return
+    await setTimeout(Math.max(0, waitMs))
+  }
+}

@@ -1,0 +1,4 @@
+import { keyStoreService } from '@strongroom/key-store/service'
+import { serviceHandler } from '../service-handler.ts'
+
+export const handler = serviceHandler('key-store', keyStoreService)

@@ -1,0 +1,4 @@
+import { sealedService } from '@strongroom/sealed/service'
+import { serviceHandler } from '../service-handler.ts'
+
+export const handler = serviceHandler('sealed-requests', sealedService)
