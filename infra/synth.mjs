@@ -9,10 +9,10 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 
 await setup()
 const { build } = await import('esbuild')
-const { buildFunctions } = await import('../scripts/build-lambda.mjs')
+const { buildLambda } = await import('../scripts/build-lambda.mjs')
 const out = join(here, '../dist/infra')
 mkdirSync(out, { recursive: true })
-await buildFunctions()
+await buildLambda({ directory: join(here, '../dist/lambda') })
 const app = join(out, 'app.mjs')
 await build({
   entryPoints: [join(here, 'src/app.ts')],
@@ -22,6 +22,10 @@ await build({
   format: 'esm',
   target: 'node20.19',
   plugins: [cdkFromHere()],
+  // Some dependencies are CommonJS and call require for Node's own modules.
+  banner: {
+    js: "import { createRequire as nodeRequire } from 'node:module'; const require = nodeRequire(import.meta.url);",
+  },
   logLevel: 'warning',
 })
 await import(pathToFileURL(app).href)

@@ -119,7 +119,7 @@ function createStage(
       ThrottlingBurstLimit: requestsPerSecond * 2,
     }
     stage.routeSettings = Object.fromEntries(ingest.map(({ key }) => [key, limits]))
-    for (const { key } of ingest) stage.addDependency(routeOf(stack, key))
+    for (const { key } of ingest) stage.addResourceDependency(routeOf(stack, key))
   }
   return stage
 }

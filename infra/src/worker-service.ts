@@ -191,7 +191,7 @@ function createNetwork(stack: Stack, name: string) {
     destinationCidrBlock: '0.0.0.0/0',
     gatewayId: gateway.ref,
   })
-  route.addDependency(attachment)
+  route.addResourceDependency(attachment)
   const subnets = [0, 1].map((at) => {
     const subnet = new CfnSubnet(stack, `WorkerSubnet${at + 1}`, {
       vpcId: vpc.ref,
