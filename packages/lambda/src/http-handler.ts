@@ -29,8 +29,10 @@ export function httpHandler(open: () => Promise<FunctionApp>): HttpHandler {
   return async (event, context) => {
     const request = new LambdaRequest(event)
     const app = await opened().catch((error: unknown) => failedToStart(log, error))
+    await app.resume()
     const result = await toResult(await app.handle(request))
     await flushWithin(app, context, log)
+    app.rest()
     if (Buffer.byteLength(result.body) <= MAX_RESULT_BYTES) return result
     const reason = `The response has ${Buffer.byteLength(result.body)} bytes, Lambda returns at most ${MAX_RESULT_BYTES}`
     return toResult(
@@ -57,6 +59,7 @@ export function streamingHandler(open: () => Promise<FunctionApp>): unknown {
   return awslambda.streamifyResponse<HttpEvent>(async (event, stream, context) => {
     const request = new LambdaRequest(event)
     const app = await opened().catch((error: unknown) => failedToStart(log, error))
+    await app.resume()
     const endMs = Math.max(0, context.getRemainingTimeInMillis() - STREAM_END_MS)
     const timer = setTimeout(() => app.endStreams(), endMs)
     try {
@@ -66,6 +69,7 @@ export function streamingHandler(open: () => Promise<FunctionApp>): unknown {
       await flushWithin(app, context, log)
     } finally {
       clearTimeout(timer)
+      app.rest()
     }
   })
 }
@@ -111,7 +115,13 @@ async function flushWithin(app: FunctionApp, context: LambdaContext, log: Log): 
 /** Every request gets the same response until a start succeeds. */
 function failedToStart(log: Log, error: unknown): FunctionApp {
   const unavailable = serverError('unavailable', { cause: error, headers: { 'retry-after': '5' } })
-  return { handle: refusing(log, unavailable), flush: async () => {}, endStreams: () => {} }
+  return {
+    handle: refusing(log, unavailable),
+    resume: async () => {},
+    rest: () => {},
+    flush: async () => {},
+    endStreams: () => {},
+  }
 }
 
 function refusing(log: Log, error: Error): FunctionApp['handle'] {

@@ -9,12 +9,15 @@ import { createLog, type Log } from '@strongroom/kit/log'
 import { createMetrics, type Metrics } from '@strongroom/kit/metrics'
 import { serverTable } from '@strongroom/kit/server-table'
 import type { Service } from '@strongroom/kit/service'
-import { type Clock, systemClock } from '@strongroom/platform/clock'
+import { type Clock, isRecent, systemClock } from '@strongroom/platform/clock'
 import { openAws, openEndpoint } from '@strongroom/server/dynamodb-store'
 import type { OpenKms } from '@strongroom/server/kms/open'
 import { settingsWith } from '@strongroom/server/own-settings'
 import type { Settings } from '@strongroom/server/settings'
 import type { Store } from '@strongroom/server/store'
+
+/** Less than the other side keeps an idle connection. */
+const MAX_IDLE_MS = 3_000
 
 export interface Runtime {
   settings: Settings
@@ -26,6 +29,10 @@ export interface Runtime {
   clock: Clock
   metrics: Metrics
   runsContinuously: false
+  /** To call when an event arrives: connections that were idle while the instance was frozen may be dead. */
+  resume(): Promise<void>
+  /** To call when the event is handled. */
+  rest(): void
   /** A deployment is never reachable from one machine only. */
   isLocal: false
 }
@@ -39,16 +46,27 @@ export async function openRuntime(
   const opened = await (endpoint === undefined
     ? openAws(settings)
     : openEndpoint(endpoint, settings))
+  const kms = openKms(settings)
+  let restedAt = systemClock.now()
   return {
     settings,
     // Listing tables, as a server does, needs a permission that no function has.
     store: { ...opened, mayCreate: false, check: () => readOneItem(opened) },
-    kms: openKms(settings),
+    kms,
     publicUrl: settings.PUBLIC_URL ?? '',
     log,
     clock: systemClock,
     metrics: createMetrics(),
     runsContinuously: false,
+    async resume() {
+      if (isRecent(systemClock, restedAt, MAX_IDLE_MS)) return
+      // Clients open new connections when they need them. A write on a dead one would fail, and must not be
+      // repeated, because it may have happened.
+      await Promise.all([opened.close(), kms.close()])
+    },
+    rest() {
+      restedAt = systemClock.now()
+    },
     isLocal: false,
   }
 }

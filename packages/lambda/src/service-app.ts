@@ -13,7 +13,7 @@ import type { LambdaRequest } from './http-event.ts'
 import { matchesRoutes, type RouteKey } from './routes.ts'
 import { requirePublicUrl, type Runtime } from './runtime.ts'
 
-export interface FunctionApp {
+export interface FunctionApp extends Pick<Runtime, 'resume' | 'rest'> {
   handle(request: LambdaRequest): Promise<HttpResponse | Response>
   /** Finishes what responses left to do. */
   flush(): Promise<void>
@@ -68,6 +68,8 @@ export async function createServiceApp(
       const hot = site.findHotRoute(request.method, request.target)
       return hot ? harness(hot, request) : harness(mainRoute, request)
     },
+    resume: runtime.resume,
+    rest: runtime.rest,
     flush: async () => running.flush?.(),
     endStreams: () => running.endStreams?.(),
   }

@@ -24,7 +24,19 @@ export async function handler(
   event: Partial<StreamEvent>,
   context: LambdaContext,
 ): Promise<BatchResult | undefined> {
-  const { Records } = event
+  const { resume, rest } = await runtime()
+  await resume()
+  try {
+    return await handle(event, context)
+  } finally {
+    rest()
+  }
+}
+
+async function handle(
+  { Records }: Partial<StreamEvent>,
+  context: LambdaContext,
+): Promise<BatchResult | undefined> {
   if (Records === undefined) {
     await runDue(context)
     await (await open()).extendOverdue()

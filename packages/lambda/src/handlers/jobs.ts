@@ -13,16 +13,19 @@ const STEP_MS = 60_000
 
 const open = openOnce(async () => {
   const services = [keyStoreService]
-  const deps = createServiceDeps({ ...(await openRuntime(services)), services })
+  const runtime = await openRuntime(services)
+  const deps = createServiceDeps({ ...runtime, services })
   const kinds = await createJobKinds(services, deps)
-  return createJobRunner({ ...deps, startTimer: startBackgroundTimer, kinds })
+  return { runtime, runner: createJobRunner({ ...deps, startTimer: startBackgroundTimer, kinds }) }
 })
 
 /** For a schedule. Waits for steps that are due later, while there is time for another one. */
 export async function handler(_event: unknown, context: LambdaContext): Promise<void> {
-  const runner = await open()
+  const { runtime, runner } = await open()
+  await runtime.resume()
   for (;;) {
     const waitMs = (await runner.runDue()) - Date.now()
+    runtime.rest()
     if (waitMs + STEP_MS > context.getRemainingTimeInMillis()) return
     await setTimeout(Math.max(0, waitMs))
   }

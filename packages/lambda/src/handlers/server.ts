@@ -11,6 +11,8 @@ export const handler = httpHandler(async () => {
   return {
     handle: async (request) =>
       app.fetch(request.web(), { incoming: { socket: { remoteAddress: request.peerAddress } } }),
+    resume: runtime.resume,
+    rest: runtime.rest,
     flush: app.flush,
     endStreams: app.endStreams,
   }

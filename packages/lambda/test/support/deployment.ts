@@ -11,6 +11,7 @@ import { serve } from '@strongroom/engine/wire/server'
 import { createAwsDb } from '@strongroom/kit/aws-db'
 import type { Db } from '@strongroom/kit/db'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
+import { serverTable } from '@strongroom/kit/server-table'
 import { createKms } from '@strongroom/kms/kms'
 import { serveKms } from '@strongroom/kms/serve'
 import { memoryKeyStorage } from '@strongroom/kms/testing/memory-key-storage'
@@ -19,6 +20,7 @@ import { buildLambda } from '../../../../scripts/build-lambda.mjs'
 import { type LambdaFunction, lambdaFunctions } from '../../src/functions.ts'
 import type { HttpEvent } from '../../src/http-event.ts'
 import type { HttpResult } from '../../src/http-result.ts'
+import { allowancesOf } from '../../src/permissions.ts'
 import { matchesRoutes, type RouteKey } from '../../src/routes.ts'
 import { type FunctionProcess, startFunction } from './function-process.ts'
 import { callsOf, type RecordedCall } from './recorded-calls.ts'
@@ -27,7 +29,8 @@ import { startRecordingProxy } from './recording-proxy.ts'
 export interface Deployment {
   /** Not recorded: for what people do with the store, and for assertions. */
   db: Db
-  keyArn: string
+  /** Sets environment variables of all functions that document them and have not started. */
+  configure(env: Record<string, string>): void
   functionOf(name: string): Promise<FunctionProcess>
   invoke(name: string, event: object): Promise<unknown>
   /** Sends a request to the function whose route matches best. */
@@ -39,11 +42,7 @@ export interface Deployment {
 
 const keyIdOf = (name: string) => name.replaceAll('-', '')
 
-export async function openDeployment({
-  env,
-}: {
-  env: Record<string, string>
-}): Promise<Deployment> {
+export async function openDeployment(): Promise<Deployment> {
   const directory = await mkdtemp(join(tmpdir(), 'strongroom-lambda-zips-'))
   const built = await buildLambda({ directory })
   const store = await openEndpoint()
@@ -75,6 +74,8 @@ export async function openDeployment({
     requestHandler: { requestTimeout: 50_000 },
   })
 
+  const db = prefixTables(aws, prefix)
+
   const settings: Record<string, string> = {
     PUBLIC_URL: 'https://strongroom.example',
     STRONGROOM_TABLE_PREFIX: prefix,
@@ -82,7 +83,6 @@ export async function openDeployment({
     DYNAMODB_ENDPOINT: dynamoProxy.url,
     KMS_ENDPOINT: kmsProxy.url,
     KMS_KEY_ARN: KeyMetadata.Arn,
-    ...env,
   }
 
   async function functionOf(name: string): Promise<FunctionProcess> {
@@ -91,7 +91,9 @@ export async function openDeployment({
       const declared = lambdaFunctions.find((each) => each.name === name)
       const zip = built.get(name)?.zip
       if (!declared || zip === undefined) throw new Error(`There is no function ${name}`)
-      process = startFunction(declared, { zip, env: settings, keyId: keyIdOf(name) })
+      process = forgetSecrets(db, declared).then(() =>
+        startFunction(declared, { zip, env: settings, keyId: keyIdOf(name) }),
+      )
       processes.set(name, process)
     }
     return process
@@ -108,8 +110,8 @@ export async function openDeployment({
   }
 
   return {
-    db: prefixTables(aws, prefix),
-    keyArn: KeyMetadata.Arn,
+    db,
+    configure: (env) => void Object.assign(settings, env),
     functionOf,
     invoke,
     async fetch(request, from) {
@@ -143,6 +145,31 @@ async function openEndpoint(): Promise<{ url: string; close(): Promise<void> }> 
       await engine.close()
       await rm(directory, { recursive: true })
     },
+  }
+}
+
+/**
+ * Any function may be the first to need a server secret, or the one that removes an expired version, so
+ * each finds its secrets in that state.
+ */
+async function forgetSecrets(db: Db, declared: LambdaFunction): Promise<void> {
+  const partitions = allowancesOf(declared).flatMap(({ leadingKeys = [] }) =>
+    leadingKeys.filter((key) => key.startsWith('SECRET#')),
+  )
+  for (const PK of partitions) {
+    const name = PK.replace('SECRET#', '').replace('*', 'server-cursors')
+    const key = `SECRET#${name}`
+    const { Items = [] } = await db.query({
+      TableName: serverTable.name,
+      KeyConditionExpression: 'PK = :key',
+      ExpressionAttributeValues: { ':key': key },
+    })
+    for (const { SK = '' } of Items) {
+      await db.deleteItem({ TableName: serverTable.name, Key: { PK: key, SK } })
+    }
+    const expired = { PK: key, SK: 'V#9', name, version: 9, sealed: Buffer.of(1) }
+    const times = { createdAt: 1, activeFrom: 1, acceptedUntil: 2 }
+    await db.putItem({ TableName: serverTable.name, Item: { ...expired, ...times } })
   }
 }
 
