@@ -1,6 +1,11 @@
 /** Host names of the HTTP APIs: certificate, API Gateway domain, DNS record. */
 import { CfnOutput, type Stack } from 'aws-cdk-lib'
-import { type CfnApi, CfnApiMapping, CfnDomainName, type CfnStage } from 'aws-cdk-lib/aws-apigatewayv2'
+import {
+  type CfnApi,
+  CfnApiMapping,
+  CfnDomainName,
+  type CfnStage,
+} from 'aws-cdk-lib/aws-apigatewayv2'
 import { CfnCertificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { CfnRecordSet } from 'aws-cdk-lib/aws-route53'
 import type { StackOptions } from './options.ts'

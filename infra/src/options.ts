@@ -85,7 +85,9 @@ export function readOptions(context: (name: string) => unknown): StackOptions {
   const required = (name: Name): string => {
     const value = read(name)
     if (value !== undefined) return value
-    throw new InvalidOption(`The option ${name} is missing: add -c ${name}=…, ${rules[name].expects}`)
+    throw new InvalidOption(
+      `The option ${name} is missing: add -c ${name}=…, ${rules[name].expects}`,
+    )
   }
   const optional = <Key extends Name>(name: Key): { [key in Key]?: string } => {
     const value = read(name)

@@ -63,7 +63,9 @@ function statementsOf(
   const streams = declared.triggers.flatMap((trigger) =>
     trigger.kind === 'stream' ? [trigger.table] : [],
   )
-  const encrypted = [...allowances.map(({ table }) => table), ...streams].some(tables.hasCustomerKey)
+  const encrypted = [...allowances.map(({ table }) => table), ...streams].some(
+    tables.hasCustomerKey,
+  )
   return [
     ...tableStatements(allowances, tables.arnOf),
     ...(kms.length > 0 ? [allow('kms', kms, [keys.own.attrArn])] : []),

@@ -55,7 +55,8 @@ export function createTables(
   }
   const arnOf = (table: Table) => resourceOf(table).getAtt('Arn').toString()
   return {
-    arnOf: (table, index) => (index === undefined ? arnOf(table) : `${arnOf(table)}/index/${index}`),
+    arnOf: (table, index) =>
+      index === undefined ? arnOf(table) : `${arnOf(table)}/index/${index}`,
     nameOf: (table) => resourceOf(table).ref,
     streamOf: (table) => resourceOf(table).getAtt('StreamArn').toString(),
     hasCustomerKey,

@@ -27,7 +27,10 @@ describe('the options of a deployment', () => {
     [{ ...REQUIRED, prefix: 'Dev_' }, 'The option prefix is invalid: expected up to 20'],
     [{ ...REQUIRED, worker: 'ec2' }, 'The option worker is invalid: expected lambda or fargate'],
     [{ ...REQUIRED, worker: 'fargate' }, 'The option workerImage is missing: build the Dockerfile'],
-    [{ ...REQUIRED, logRetentionDays: '31' }, 'The option logRetentionDays is invalid: expected one'],
+    [
+      { ...REQUIRED, logRetentionDays: '31' },
+      'The option logRetentionDays is invalid: expected one',
+    ],
     [{ ...REQUIRED, requestsPerSecond: '0' }, 'The option requestsPerSecond is invalid'],
     [{ ...REQUIRED, hostedZoneId: 'example.com' }, 'The option hostedZoneId is invalid'],
     [{ ...REQUIRED, certificateArn: 'x' }, 'The option certificateArn is invalid'],
@@ -70,8 +73,7 @@ describe('the options of a deployment', () => {
       'Fn::Join': ['', ['integrations/', { Ref: 'SealedRequestsSealedApiIntegration' }]],
     })
     expect(template.Resources['SealedApiDomain']?.Properties.DomainName).toBe('sealed.example.com')
-    const { Variables } =
-      template.Resources['SealedRequestsFunction']?.Properties.Environment ?? {}
+    const { Variables } = template.Resources['SealedRequestsFunction']?.Properties.Environment ?? {}
     expect(Variables.SEALED_ORIGIN).toBe('https://sealed.example.com')
   })
 

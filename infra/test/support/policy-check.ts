@@ -95,9 +95,7 @@ export async function findUnused(role: Role, requests: readonly Request[]): Prom
     if (permission.Sid !== undefined && role.onBehalf.has(permission.Sid)) continue
     const [action = ''] = permission.Action
     const [resource = ''] = permission.Resource
-    const candidates = single.filter(
-      (each) => each.action === action && each.resource === resource,
-    )
+    const candidates = single.filter((each) => each.action === action && each.resource === resource)
     let isUsed = false
     for (const request of candidates) {
       isUsed = await isAllowed(request, [permission], role.keyPolicy)

@@ -51,9 +51,7 @@ export function resolver(template: Template): (value: unknown) => unknown {
       case 'Fn::Sub':
         return (inner as string).replaceAll(/\$\{([\w:]+)\}/g, (_, id: string) => ref(id))
       default:
-        return Object.fromEntries(
-          Object.entries(value).map(([key, each]) => [key, resolve(each)]),
-        )
+        return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, resolve(each)]))
     }
   }
 }

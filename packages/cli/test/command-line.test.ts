@@ -265,6 +265,21 @@ describe('a failed start prints one line and creates nothing', () => {
     )
   })
 
+  test('if the IAM policy lacks an action', async () => {
+    const server = createServer((_request, response) => {
+      const message =
+        'User: arn:aws:iam::111122223333:user/ada is not authorized to perform: dynamodb:ListTables on resource: arn:aws:dynamodb:eu-central-1:111122223333:table/* because no identity-based policy allows it'
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
+      response.end(JSON.stringify({ __type: 'AccessDeniedException', message }))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect(await failure({ PORT: '0', DYNAMODB_ENDPOINT: `http://127.0.0.1:${port}` })).toBe(
+      'AWS denied dynamodb:ListTables on table/*: add it to the IAM policy of this process. "strongroom tables policy" prints what a server needs; functions get their roles from the stack.\n',
+    )
+    server.close()
+  })
+
   test.runIf(inject('dynamodbLocal'))('an endpoint without the tables', async () => {
     const env = {
       PORT: '0',

@@ -1,4 +1,5 @@
 /** Opens the KMS that the settings select. No other file knows which exist. */
+import { AccessDenied } from '@strongroom/kit/access-denied'
 import { Failure } from '@strongroom/kit/errors'
 import type { Clock } from '@strongroom/platform/clock'
 import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
@@ -121,6 +122,7 @@ async function openRemote(
   const state = async () => (await kms.describeKey({ KeyId: arn })).KeyMetadata.KeyState
   await state().catch((error: unknown) => {
     kms.close()
+    if (error instanceof AccessDenied) throw error
     throw new Failure(
       'failed',
       `Cannot use the key of ${place.label} at ${place.location} (${failureReason(error)}): check ${connection.endpoint === undefined ? '' : 'KMS_ENDPOINT, '}KMS_KEY_ARN and the AWS credentials`,
