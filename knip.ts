@@ -14,7 +14,9 @@ const config: KnipConfig = {
   ignore: ['packages/*/src/testing/**'],
   workspaces: {
     '.': {
-      entry: ['scripts/*.mjs', 'plugins/wordpress/*/assets/*.js'],
+      entry: ['scripts/*.mjs', 'plugins/wordpress/*/assets/*.js', '!infra/**'],
+      // A project of its own, whose dependencies are not installed here.
+      project: ['**/*.{ts,mjs,js}', '!infra/**'],
       ignoreDependencies: ['hono', 'fflate'],
     },
     'packages/platform': { entry: ['test/**/*.test.ts'] },
