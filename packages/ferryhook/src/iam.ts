@@ -7,9 +7,8 @@ export const functions: readonly ServiceFunction[] = [
     summary: 'Receives webhooks and stores them',
     allows: [
       // The source by its id, its owner for the plan, and whether the webhook for alerts failed.
-      { table: mainTable, actions: ['GetItem', 'Query', 'UpdateItem'], indexes: ['GSI3'] },
-      // Query for overdue work, which every process extends, even one that does not deliver.
-      { table: eventsTable, actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+      { table: mainTable, actions: ['GetItem', 'UpdateItem'], indexes: ['GSI3'] },
+      { table: eventsTable, actions: ['GetItem', 'PutItem', 'UpdateItem'] },
     ],
   },
   {
@@ -57,8 +56,10 @@ export const functions: readonly ServiceFunction[] = [
     name: 'live',
     summary: 'Streams new events',
     allows: [
-      { table: mainTable, actions: ['GetItem', 'Query'], indexes: ['GSI1', 'GSI3'] },
+      // The caller by API key, whose last use it stores, or by session.
+      { table: mainTable, actions: ['GetItem', 'UpdateItem'], indexes: ['GSI2'] },
       { table: eventsTable, actions: ['GetItem', 'Query'] },
+      { table: eventsTable, actions: ['UpdateItem'], leadingKeys: ['RATE#*'] },
     ],
   },
   {

@@ -80,7 +80,7 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
           quota: { month: '2100-01-01', limit: 10 },
         }),
       )
-      await ingest.retention.extendOverdue()
+      await worker.retention.extendOverdue()
       // Ingest sends alerts about limits.
       const choice = { kinds: ['limit.reached' as const], email: true }
       await api.alertSettings.put(userId, choice, { expected: null })

@@ -79,6 +79,9 @@ export const functions: readonly ServiceFunction[] = [
         leadingKeys: ['AGENCY#*'],
       },
       memberships,
+      // A heartbeat gets the newest version.
+      { table, actions: ['Query'], leadingKeys: ['PLUGIN#*'] },
+      { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['PLUGIN_VERSION#latest'] },
       ...limitsAndEvents,
     ],
   },

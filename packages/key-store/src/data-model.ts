@@ -45,8 +45,13 @@ export const dataModel: DataModel = {
     },
     {
       name: 'list-branch-keys',
-      summary: 'Lists branch keys and their versions for operators',
-      allows: [{ table, actions: ['Scan', 'Query'] }],
+      summary: 'Lists branch keys for operators',
+      allows: [{ table, actions: ['Scan'] }],
+    },
+    {
+      name: 'show-branch-key',
+      summary: 'Lists the versions of a branch key for operators',
+      allows: [{ table, actions: ['Query'] }],
     },
   ],
 }

@@ -69,6 +69,9 @@ const ferryhookNames = settingsOf(ferryhookSettings)
 const formBridgeNames = settingsOf(formBridgeSettings)
 const twoKeyNames = settingsOf(twoKeySettings)
 
+/** Jobs have a function of their own, and figures of processes mean nothing on Lambda. */
+const NOT_OF_THE_SERVER_FUNCTION = new Set(['run-jobs', 'write-figures', 'create-bootstrap-code'])
+
 const operators = [part(server, 'operators')]
 const auditedOperators = [...operators, part(server, 'audit-log')]
 const readSecrets = [part(keyStore, 'read-branch-key')]
@@ -259,8 +262,8 @@ export const lambdaFunctions: readonly LambdaFunction[] = [
     parts: [
       part(keyStore, 'create-branch-key'),
       part(keyStore, 'version-branch-key'),
-      part(keyStore, 'read-branch-key'),
       part(keyStore, 'list-branch-keys'),
+      part(keyStore, 'show-branch-key'),
       ...auditedOperators,
       serverSecrets('key-store-cursors'),
     ],
@@ -291,7 +294,7 @@ export const lambdaFunctions: readonly LambdaFunction[] = [
     name: 'server',
     summary: 'Serves the home page, the docs, the console and what operators administer',
     parts: [
-      ...server.functions.filter(({ name }) => name !== 'run-jobs'),
+      ...server.functions.filter(({ name }) => !NOT_OF_THE_SERVER_FUNCTION.has(name)),
       part(ferryhook, 'status'),
       part(keyStore, 'list-branch-keys'),
       part(twoKey, 'status'),
@@ -317,7 +320,6 @@ export const lambdaFunctions: readonly LambdaFunction[] = [
       part(server, 'run-jobs'),
       part(server, 'audit-log'),
       part(keyStore, 'version-branch-key'),
-      part(keyStore, 'read-branch-key'),
       part(keyStore, 'list-branch-keys'),
     ],
     triggers: [{ kind: 'schedule', rateMinutes: 1 }],

