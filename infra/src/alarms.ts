@@ -4,6 +4,7 @@ import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2'
 import { CfnAlarm, type CfnAlarmProps } from 'aws-cdk-lib/aws-cloudwatch'
 import { CfnMetricFilter } from 'aws-cdk-lib/aws-logs'
 import { CfnSubscription, CfnTopic } from 'aws-cdk-lib/aws-sns'
+import { WORK_REPORT } from '@strongroom/lambda/work-report'
 import type { Apis } from './api.ts'
 import type { DeployedFunction } from './functions.ts'
 import type { StackOptions } from './options.ts'
@@ -171,9 +172,6 @@ export function createAlarms(stack: Stack, { prefix, email }: StackOptions) {
     },
   }
 }
-
-/** The line that the worker logs after a run. */
-const WORK_REPORT = 'work report'
 
 const DENIED =
   '?AccessDeniedException ?DisabledException ?KMSInvalidStateException ?KeyUnavailableException'
