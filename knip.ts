@@ -49,6 +49,15 @@ const config: KnipConfig = {
     },
     'packages/console': { entry: ['src/app/main.tsx!', 'test/**/*.test.ts'] },
     'packages/server': { entry: ['test/**/*.test.{ts,tsx}'] },
+    'packages/lambda': {
+      // The stack in infra is made from the list of functions.
+      entry: [
+        'src/handlers/*.ts!',
+        'src/{functions,permissions}.ts!',
+        'test/**/*.test.ts',
+        'test/support/*.mjs',
+      ],
+    },
     'packages/cli': { entry: ['src/main.ts!', 'src/commands/*.ts!', 'test/**/*.test.ts'] },
     bench: {
       entry: [

@@ -28,7 +28,7 @@ export interface Role {
   keyPolicy: unknown
 }
 
-interface Request {
+export interface Request {
   action: string
   resource: string
   leadingKeys?: string[] | undefined
@@ -85,12 +85,12 @@ export async function findDenied(role: Role, requests: readonly Request[]): Prom
 }
 
 /**
- * What the role allows and no call uses, as text: each action on each resource, and each pattern of
- * leading keys.
+ * What the role allows and no call uses: each action on each resource of each statement. The patterns of
+ * one statement count together.
  */
-export async function findUnused(role: Role, requests: readonly Request[]): Promise<string[]> {
+export async function findUnused(role: Role, requests: readonly Request[]): Promise<Request[]> {
   const single = distinct(requests.flatMap(oneForEachKey))
-  const unused: string[] = []
+  const unused: Request[] = []
   for (const permission of role.statements.flatMap(permissionsOf)) {
     if (permission.Sid !== undefined && role.onBehalf.has(permission.Sid)) continue
     const [action = ''] = permission.Action
@@ -102,28 +102,19 @@ export async function findUnused(role: Role, requests: readonly Request[]): Prom
       if (isUsed) break
     }
     const leadingKeys = patternsOf(permission)
-    if (!isUsed) unused.push(text({ action, resource, leadingKeys }))
+    if (!isUsed) unused.push({ action, resource, leadingKeys })
   }
   return unused
 }
 
-/** A statement for each action, resource and pattern. */
+/** A statement for each action and resource. */
 function permissionsOf(statement: Statement): Statement[] {
-  const patterns = patternsOf(statement)
-  const conditions = patterns
-    ? patterns.map((pattern) => ({
-        Condition: { 'ForAllValues:StringLike': { [LEADING_KEYS]: [pattern] } },
-      }))
-    : [{}]
   return statement.Action.flatMap((action) =>
-    statement.Resource.flatMap((resource) =>
-      conditions.map((condition) => ({
-        ...statement,
-        ...condition,
-        Action: [action],
-        Resource: [resource],
-      })),
-    ),
+    statement.Resource.map((resource) => ({
+      ...statement,
+      Action: [action],
+      Resource: [resource],
+    })),
   )
 }
 
@@ -141,7 +132,7 @@ function distinct(requests: readonly Request[]): Request[] {
   return [...new Map(requests.map((request) => [text(request), request])).values()]
 }
 
-function text({ action, resource, leadingKeys }: Request): string {
+export function text({ action, resource, leadingKeys }: Request): string {
   const name = resource.split(':').slice(5).join(':')
   return [action, 'on', name, ...(leadingKeys ? ['of', leadingKeys.join(', ')] : [])].join(' ')
 }

@@ -133,7 +133,8 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       const purge = await api.accountPurge.begin(user)
       expect(await worker.accountPurge.finish(purge)).toEqual([sourceId])
 
-      for (const { name, allows } of dataModel.functions) {
+      // The others only read; the tests of packages/lambda compare them with their calls.
+      for (const { name, allows } of dataModel.functions.filter((each) => used.has(each.name))) {
         const allowed = allows.flatMap(({ table, actions, indexes = [] }) => [
           ...actions.map((action) => `${table.name} ${action}`),
           ...indexes.map((index) => `${table.name} Query ${index}`),

@@ -79,6 +79,8 @@ export const functions: readonly ServiceFunction[] = [
         leadingKeys: ['AGENCY#*'],
       },
       memberships,
+      // The keys of a site that disconnects.
+      { table, actions: [], indexes: ['GSI1'], leadingKeys: ['SITE#*'] },
       // A heartbeat gets the newest version.
       { table, actions: ['Query'], leadingKeys: ['PLUGIN#*'] },
       { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['PLUGIN_VERSION#latest'] },

@@ -3,7 +3,7 @@
  * API. Without Java, our own DynamoDB over HTTP is in the place of DynamoDB Local.
  */
 import { randomBytes } from 'node:crypto'
-import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEngine } from '@strongroom/engine/engine'
@@ -36,7 +36,8 @@ export interface Deployment {
   /** Sends a request to the function whose route matches best. */
   fetch(request: Request, from?: { sourceIp?: string }): Promise<Response>
   calls(): RecordedCall[]
-  coldStarts(): ReadonlyMap<string, { importMs: number; firstMs: number }>
+  /** The files that each bundle was made from. */
+  inputs: ReadonlyMap<string, readonly string[]>
   close(): Promise<void>
 }
 
@@ -120,14 +121,14 @@ export async function openDeployment(): Promise<Deployment> {
       return toResponse((await invoke(name, await toEvent(request, from))) as HttpResult)
     },
     calls: () => [...calls.values()],
-    coldStarts: () => coldStarts,
+    inputs: new Map(Array.from(built, ([name, { inputs }]) => [name, inputs])),
     async close() {
       await Promise.all(Array.from(processes.values(), async (process) => (await process).close()))
       await Promise.all([dynamoProxy.close(), kmsProxy.close(), kmsServer.close()])
       aws.close()
       await store.close()
       await rm(directory, { recursive: true })
-      await writeRecords([...calls.values()])
+      await writeRecords([...calls.values()], coldStarts)
     },
   }
 }
@@ -176,10 +177,15 @@ async function forgetSecrets(db: Db, declared: LambdaFunction): Promise<void> {
 }
 
 /** For the check of roles, see README.md. */
-async function writeRecords(calls: readonly RecordedCall[]): Promise<void> {
+async function writeRecords(
+  calls: readonly RecordedCall[],
+  coldStarts: ReadonlyMap<string, object>,
+): Promise<void> {
   const directory = process.env['STRONGROOM_RECORD_CALLS']
   if (directory === undefined) return
   await mkdir(directory, { recursive: true })
+  const starts = JSON.stringify(Object.fromEntries(coldStarts), null, 2)
+  await writeFile(join(directory, 'cold-starts.json'), `${starts}\n`)
   for (const call of calls) {
     await appendFile(join(directory, `${call.function}.jsonl`), `${JSON.stringify(call)}\n`)
   }
