@@ -64,10 +64,10 @@ function isRare(name: string, { action, resource }: Request): boolean {
   const what =
     service === 'kms' ? [action] : [operation, tableName, ...(index === undefined ? [] : [index])]
   const start = [name, ...what].join(' ')
-  return Object.keys(rarePermissions).some((key) => {
-    const rest = key.slice(start.length)
+  return Object.keys(rarePermissions).some((rare) => {
+    const rest = rare.slice(start.length)
     // What follows are leading keys, which have a # or are in capitals; an index is another resource.
-    return key.startsWith(start) && (rest === '' || /^ (?!GSI)/.test(rest))
+    return rare.startsWith(start) && (rest === '' || /^ (?!GSI)/.test(rest))
   })
 }
 
