@@ -6,34 +6,46 @@ import { isMain, root } from './root.mjs'
 const entry = join(root, 'packages/cli/src/main.ts')
 const bundle = join(root, 'dist/strongroom.js')
 
-/** Whether a source, a script or the lock file is newer than the bundle. */
-export function isStale() {
-  if (!existsSync(bundle)) return true
-  const built = statSync(bundle).mtimeMs
+/** Whether a source, a script or the lock file is newer than the bundle, or another file made of them. */
+export function isStale(file = bundle) {
+  if (!existsSync(file)) return true
+  const built = statSync(file).mtimeMs
   const sources = readdirSync(join(root, 'packages')).map((name) =>
     join(root, 'packages', name, 'src'),
   )
   return [
     join(root, 'package-lock.json'),
     ...[join(root, 'scripts'), join(root, 'docs'), ...sources].flatMap(files),
-  ].some((file) => statSync(file).mtimeMs > built)
+  ].some((source) => statSync(source).mtimeMs > built)
 }
 
 export async function build() {
+  await bundleCommand(join(root, 'dist'), { isPublished: false })
+  removeOldChunks()
+}
+
+/**
+ * Returns the files that went into the bundle.
+ * @param {string} directory
+ * @param {{ isPublished: boolean }} options
+ */
+export async function bundleCommand(directory, { isPublished }) {
   const { build: esbuild } = await import('esbuild')
   const { browserBundles } = await import('./browser-bundle.mjs')
   const { threadBundles } = await import('./thread-bundle.mjs')
-  await esbuild({
+  const { metafile } = await esbuild({
     entryPoints: { strongroom: entry },
-    outdir: join(root, 'dist'),
+    outdir: directory,
+    absWorkingDir: root,
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
     splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node20.19',
-    sourcemap: 'linked',
-    sourcesContent: false,
+    ...(isPublished
+      ? { legalComments: 'none', minifySyntax: true, minifyWhitespace: true }
+      : { sourcemap: 'linked', sourcesContent: false }),
     plugins: [browserBundles(), threadBundles()],
     // Native addons cannot be bundled.
     external: ['lmdb'],
@@ -41,9 +53,10 @@ export async function build() {
     banner: {
       js: "import { createRequire as nodeRequire } from 'node:module'; const require = nodeRequire(import.meta.url);",
     },
+    metafile: true,
     logLevel: 'warning',
   })
-  removeOldChunks()
+  return Object.keys(metafile.inputs)
 }
 
 /** Keeps old chunks, because a running server may still load chunks of its own build. */

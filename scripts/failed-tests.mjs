@@ -22,8 +22,7 @@ const failures = reports.flatMap(({ testResults, isAgain }) =>
 )
 
 if (isFiles) {
-  const files = new Set(failures.map((failure) => failure.file))
-  console.log([...files].join('\n'))
+  for (const file of new Set(failures.map((failure) => failure.file))) console.log(file)
 } else {
   for (const { file, name, reason } of failures) console.log(`FAILED ${file}: ${name}\n${reason}\n`)
   // Without a first report, this is about a second run alone.

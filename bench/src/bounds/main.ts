@@ -6,6 +6,7 @@ import { measureConsole } from './console.ts'
 import { type Figure, isWithin, report } from './figures.ts'
 import { startAttacker } from './attacker-process.ts'
 import {
+  MAX_EVENT_LOOP_DELAY_MS,
   MAX_IDLE_DELAY_MS,
   measureAlone,
   measureIdle,
@@ -16,12 +17,13 @@ import {
 import { startTarget } from './target.ts'
 import { createVictim } from './victim.ts'
 
-const USAGE = `npm run bounds -- [--seconds <n>] [--no-mix | --mix-only] [--only <text>] [--json]
+const USAGE = `npm run bounds -- [--seconds <n>] [--no-mix | --mix-only] [--only <text>] [--max-mix-delay <ms>] [--json]
 
   --seconds   length of the hostile mix (default 60)
   --no-mix    each attack alone, without the hostile mix
   --mix-only  only the hostile mix
   --only      only attacks whose name contains the text, and no mix; "console" for its pages
+  --max-mix-delay  bound of the event-loop delay in the mix, in ms (default ${MAX_EVENT_LOOP_DELAY_MS})
   --json      print the figures as JSON; progress is on standard error
 `
 
@@ -29,6 +31,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
     only: { type: 'string' },
+    'max-mix-delay': { type: 'string', default: String(MAX_EVENT_LOOP_DELAY_MS) },
     'no-mix': { type: 'boolean', default: false },
     'mix-only': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -68,7 +71,7 @@ async function measureAll(parties: Parties, progress: (text: string) => void): P
     progress(`Exceeded, measuring again:\n${report(measured)}`)
   const figures: Figure[] = []
   if (!values['mix-only'] && 'console'.includes(values.only ?? '')) {
-    figures.push(...(await measureConsole(parties.target.url, progress)))
+    figures.push(...(await measureConsole(parties.target.url, progress, repeated)))
   }
   for (const attack of attacks.filter(({ name }) => name.includes(values.only ?? ''))) {
     progress(`Preparing: ${attack.name}`)
@@ -82,7 +85,11 @@ async function measureAll(parties: Parties, progress: (text: string) => void): P
   }
   if (values.only !== undefined || values['no-mix']) return figures
   const seconds = Number(values.seconds)
+  const maxDelayMs = Number(values['max-mix-delay'])
   progress(`Hostile mix: ${attacks.length} attacks for ${seconds} seconds`)
-  const mix = await measureSteadily(() => measureMix(seconds, parties, progress), repeated)
+  const mix = await measureSteadily(
+    () => measureMix({ seconds, maxDelayMs }, parties, progress),
+    repeated,
+  )
   return [...figures, ...mix]
 }

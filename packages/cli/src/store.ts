@@ -1,7 +1,9 @@
+import type { ConversionProgress } from '@strongroom/engine/storage/conversions/convert'
 import { Failure } from '@strongroom/kit/errors'
 import { systemClock } from '@strongroom/platform/clock'
 import { serverTable } from '@strongroom/kit/server-table'
-import { type OpenEmbeddedKms, openEmbeddedKms } from '@strongroom/server/kms/embedded'
+import type { OpenEmbeddedKms } from '@strongroom/server/kms/embedded'
+import { openLocalKms } from '@strongroom/server/kms/local'
 import { kmsKind } from '@strongroom/server/kms/open'
 import { type Settings, settings } from '@strongroom/server/settings'
 import { openStore, type Store } from '@strongroom/server/store'
@@ -15,7 +17,11 @@ export async function withStore<T>(
   work: (store: Store, configured: Settings) => Promise<T>,
 ): Promise<T> {
   const configured = settings.parse(env)
-  const store = await openStore(configured, { mayCreate, onCreate: reportCreated(output) })
+  const store = await openStore(configured, {
+    mayCreate,
+    onCreate: reportCreated(output),
+    onConversion: reportConversion(output),
+  })
   try {
     return await work(store, configured)
   } finally {
@@ -28,19 +34,45 @@ export function reportCreated(output: Output): (location: string) => void {
   return (location) => output.notice(`Created a store in ${location}`)
 }
 
+/** For `onConversion`: what happens to the data directory, and how far it is. */
+export function reportConversion(output: Output): (progress: ConversionProgress) => void {
+  let shown = ''
+  return (progress) => {
+    if (progress.kind === 'waiting') {
+      output.notice(`Waiting: process ${progress.pid} is converting the data directory`)
+    } else if (progress.kind === 'copying') {
+      output.notice(
+        `Converting the data directory from format ${progress.from} to ${progress.to}. Copying it to ${progress.backup} first`,
+      )
+    } else if (progress.kind === 'converting') {
+      const { to, summary, done, total } = progress
+      const share = total ? ` (${Math.min(100, Math.floor((100 * done) / total))} %)` : ''
+      const line = `Format ${to} ${summary}${share}`
+      if (line !== shown) output.progress(line)
+      shown = line
+    } else {
+      output.notice(
+        `Converted the data directory to format ${progress.to}. Delete ${progress.backup} when you will not go back to the older version`,
+      )
+    }
+  }
+}
+
 /** For commands that only the embedded KMS supports. */
 export async function withEmbeddedKms<T>(
   input: CommandInput,
-  work: (kms: OpenEmbeddedKms, configured: Settings) => Promise<T>,
+  work: (kms: Omit<OpenEmbeddedKms, 'close'>, configured: Settings) => Promise<T>,
 ): Promise<T> {
   requireEmbeddedKms(settings.parse(input.env))
   return withStore(input, async (store, configured) => {
     await requireTables(store, [serverTable])
-    const kms = await openEmbeddedKms(store.db, configured, kmsOptions(input))
+    const { json } = input
+    const askPassphrase = askMasterKeyPassphrase({ json })
+    const kms = await openLocalKms(configured, store, { clock: systemClock, askPassphrase })
     try {
       return await work(kms, configured)
     } finally {
-      kms.close()
+      await kms.close()
     }
   })
 }
@@ -51,10 +83,6 @@ export function requireEmbeddedKms(configured: Settings): void {
     'failed',
     'This command requires the embedded KMS, but another KMS is configured: use its own tools, or unset STRONGROOM_KMS and KMS_ENDPOINT',
   )
-}
-
-function kmsOptions({ json, mayCreate }: CommandInput) {
-  return { clock: systemClock, mayCreate, askPassphrase: askMasterKeyPassphrase({ json }) }
 }
 
 /** The credentials that clients of this server must sign requests with. */

@@ -76,6 +76,24 @@ describe.each([
     expect(text).toContain('signs in with        nothing, only API keys\n')
   })
 
+  test('shows the events of this month at once, by id and by address', async () => {
+    const key = (await does('user', 'add', email('eve'))).trim()
+    const authorization = `Bearer ${key}`
+    const made = await fetch(`${server.url}/ferryhook/v1/sources`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Shop', provider: 'custom' }),
+    })
+    const { url } = (await made.json()) as { url: string }
+    for (const body of ['one', 'two']) {
+      expect((await fetch(url, { method: 'POST', body })).status).toBe(200)
+    }
+    const byAddress = await json<User>('user', 'show', email('eve'))
+    expect(byAddress).toMatchObject({ usageThisMonth: 2, usageIsLowerBound: false })
+    expect(await json('user', 'show', byAddress.id)).toEqual(byAddress)
+    expect(await does('user', 'show', byAddress.id)).toMatch(/\nevents +2 since /)
+  })
+
   test('sets a plan and Stripe ids, which it shows', async () => {
     await does('user', 'add', email('bob'))
     const stripe = ['--stripe-customer', 'cus_1', '--stripe-subscription', 'sub_1']

@@ -36,12 +36,15 @@ export interface StartOptions {
   stdin?: string | Uint8Array | undefined
   /** What is on the file descriptor 3. */
   fd3?: string
+  /** Another launcher than that of this clone, and another Node. */
+  program?: string
+  node?: string
 }
 
 export function start(args: readonly string[], options: StartOptions = {}): Running {
-  const { cwd, env = {}, stdin, fd3 } = options
+  const { cwd, env = {}, stdin, fd3, program = launcher, node = process.execPath } = options
   const { PATH, HOME } = process.env
-  const child = spawn(process.execPath, [launcher, ...args], {
+  const child = spawn(node, [program, ...args], {
     cwd,
     // The developer's own settings must not affect tests.
     env: { PATH, HOME, TMPDIR: tmpdir(), NODE_COMPILE_CACHE: compiled, ...env },

@@ -12,7 +12,9 @@ describeConsole('the shell of the console', (site) => {
     const page = await site.visitor()
     await page.goto(`${site.origin}/console/events?status=failed`)
     await page.waitForURL('**/console/sign-in?**')
-    await expect.poll(() => new URL(page.url()).searchParams.get('next')).toBe('/events?status=failed')
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get('next'))
+      .toBe('/events?status=failed')
   })
 
   test('a signed-in user sees the navigation, and every page of it opens', async () => {

@@ -46,6 +46,7 @@ export interface Progress {
   isWhole: boolean
 }
 
+/** @internal */
 export interface BackupOptions {
   file: string
   /** Names of tables to leave out. */
@@ -56,6 +57,7 @@ export interface BackupOptions {
   onProgress?: (progress: Progress) => void
 }
 
+/** @internal */
 export interface RestoreOptions {
   file: string
   /** Must be empty or not exist. */
@@ -69,7 +71,7 @@ export interface RestoreOptions {
   onProgress?: (progress: Progress) => void
 }
 
-/** Replaces the file atomically when the backup is complete and flushed. */
+/** @internal Replaces the file atomically when the backup is complete and flushed. */
 export async function backup(
   storage: OpenStorage,
   options: BackupOptions,
@@ -173,7 +175,7 @@ function definition(table: TableRecord): BackupTable {
   }
 }
 
-/** Builds in a sibling of the directory and renames it after all checks; a failure leaves nothing. */
+/** @internal Builds in a sibling of the directory and renames it after all checks; a failure leaves nothing. */
 export async function restore(options: RestoreOptions): Promise<BackupManifest> {
   const { file, beside = [] } = options
   const directory = resolve(options.directory)

@@ -14,6 +14,7 @@ import { unknownOperation } from './errors.ts'
 import { operations, wireOperations } from './operations/all.ts'
 import { plainForm } from './operations/form.ts'
 import type { Context, Operation } from './operations/operation.ts'
+import { type ConversionProgress, convertDirectory } from './storage/conversions/convert.ts'
 import { openStorage, type OpenStorage } from './storage/open-storage.ts'
 import { checkRequest } from './validation/request.ts'
 
@@ -31,11 +32,15 @@ export interface EngineOptions {
   region?: string
   /** Interval of the deletion of expired items; with 0 only calls of `sweep` delete them. */
   sweepIntervalMs?: number
+  /** False to fail if an older version wrote the directory; otherwise it is copied and converted. */
+  mayConvert?: boolean
+  /** Called while a directory of an older version is converted, which may take minutes. */
+  onConversion?: ((progress: ConversionProgress) => void) | undefined
 }
 
 export interface Engine extends Db, TableAdmin, PartiQl, BackupsDb, StreamsDb, AsyncDisposable {
   readonly region: string
-  /** For features besides the operations, such as backups. */
+  /** @internal For features besides the operations, such as backups. */
   readonly storage: OpenStorage
   /** Executes a request in its JSON form and returns the JSON response as text or bytes; throws as the in-process face does. */
   handle(operation: string, request: unknown): Promise<string | Buffer>
@@ -57,9 +62,11 @@ type Methods = {
     : never
 }
 
-/** Opens the data directory; throws if its format is not known. */
+/** Opens the data directory; throws if a newer version wrote it, or another program. */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { directory, clock = systemClock, region = 'local', sweepIntervalMs } = options
+  const { mayConvert = true, onConversion: onProgress } = options
+  if (mayConvert) await convertDirectory(directory, { clock, onProgress })
   const storage = openStorage({
     directory,
     clock,

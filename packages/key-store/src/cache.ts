@@ -4,11 +4,11 @@
  * Concurrent requests for a key share one read. Each caller gets a copy of its own. The cache wipes only
  * its own buffer, after the last waiting caller has taken a copy.
  */
-import { type Clock, isRecent } from '@strongroom/platform/clock'
+import { type Clock, isRecent, systemClock } from '@strongroom/platform/clock'
 import type { BranchKeyMaterials, BranchKeySource } from './store/key-store.ts'
 
 export interface CacheOptions {
-  clock: Clock
+  clock?: Clock
   ttlSeconds: number
   /** The maximum number of cached keys. */
   capacity: number
@@ -34,7 +34,7 @@ interface Entry {
 }
 
 export function cachedBranchKeys(source: BranchKeySource, options: CacheOptions): CachedBranchKeys {
-  const { clock, ttlSeconds, capacity } = validateOptions(options)
+  const { clock = systemClock, ttlSeconds, capacity } = validateOptions(options)
   /** The least recently used key is first. */
   const entries = new Map<string, Entry>()
 

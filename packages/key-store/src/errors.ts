@@ -3,6 +3,7 @@ import type { Item } from '@strongroom/kit/db'
 import { defineErrors } from '@strongroom/kit/errors'
 import { ItemMismatch } from '@strongroom/kit/db-errors'
 
+/** @internal */
 export const keyStoreError = defineErrors('key-store', {
   invalid_id: [400, 'Invalid branch key id. Choose an id of 1 to 2048 bytes in valid Unicode.'],
   context_required: [

@@ -14,7 +14,7 @@ import {
   toHead,
   toResult,
 } from './http-result.ts'
-import type { LambdaContext } from './lambda-context.ts'
+import type { LambdaContext } from './runtime.ts'
 import { openOnce } from './open-once.ts'
 import type { FunctionApp } from './service-app.ts'
 

@@ -16,6 +16,11 @@ import { settingsWith } from '@strongroom/server/own-settings'
 import type { Settings } from '@strongroom/server/settings'
 import type { Store } from '@strongroom/server/store'
 
+/** The part of Lambda's context that handlers use. */
+export interface LambdaContext {
+  getRemainingTimeInMillis(): number
+}
+
 /** Less than the other side keeps an idle connection. */
 const MAX_IDLE_MS = 3_000
 

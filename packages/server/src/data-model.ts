@@ -15,11 +15,12 @@ import type { Table } from '@strongroom/kit/table'
 import { dataModel as sealed } from '@strongroom/sealed/data-model'
 import { dataModel as twoKey } from '@strongroom/two-key/data-model'
 import { FiguresItem } from './figures/item.ts'
-import { OwnKeyItem } from './kms/embedded.ts'
 import { BootstrapItem } from './operators/bootstrap.ts'
 import { SignInItem } from './sessions/sign-ins.ts'
 import { LastBackupItem } from './status/backup.ts'
 import { MasterKeyItem, StateItem, VersionItem } from './kms/items.ts'
+import { LocalKeyItem } from './kms/local.ts'
+import { OwnKeyItem } from './kms/own-key.ts'
 
 const entities: readonly EntityModel[] = [
   {
@@ -134,6 +135,12 @@ const entities: readonly EntityModel[] = [
     table,
     keys: { PK: 'KMSKEY', SK: 'OWN' },
     schema: OwnKeyItem,
+  },
+  {
+    name: 'Key of the embedded KMS that a store at an endpoint depends on',
+    table,
+    keys: { PK: 'KMSKEY', SK: 'LOCAL' },
+    schema: LocalKeyItem,
   },
   {
     name: 'Master key that the keys of the embedded KMS belong to',

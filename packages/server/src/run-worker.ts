@@ -10,17 +10,18 @@ import { type Listener, listen } from '@strongroom/kit/http/node'
 import { type FiguresRecorder, startFiguresRecorder } from './figures/recorder.ts'
 import { createFiguresStore } from './figures/store.ts'
 import { createJobKinds } from './jobs/kinds.ts'
-import { type OpenKms, openKms } from './kms/open.ts'
+import { type OpenKms, openKms, requireSharedKms } from './kms/open.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
 import { localMetrics } from './metrics-routes.ts'
 import { publicUrlOf } from './own-settings.ts'
 import type { Settings } from './settings.ts'
-import { openStore, type Store } from './store.ts'
+import { openStore, type OpenStoreOptions, type Store } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
 import { version } from './version.ts'
 
 export interface RunningWorkers {
   store: Pick<Store, 'kind' | 'label' | 'location'>
+  kms: Pick<OpenKms, 'warning'>
   /** The services whose workers run. */
   services: readonly string[]
   metricsUrl: string | undefined
@@ -37,6 +38,8 @@ export async function runWorkers(options: {
   askPassphrase?: AskPassphrase | undefined
   /** Called with the location of a store that did not exist. */
   onStoreCreated?: (location: string) => void
+  /** Called while a data directory of an older version is converted. */
+  onConversion?: OpenStoreOptions['onConversion']
 }): Promise<RunningWorkers> {
   const { settings, services, metricsPort, log, clock = systemClock } = options
   const running: RunningWorker[] = []
@@ -57,7 +60,9 @@ export async function runWorkers(options: {
       listener = await listen('127.0.0.1', metricsPort, { log, metrics })
       listener.serve(localMetrics({ log, metrics }))
     }
-    store = await openStore(settings, { onCreate: options.onStoreCreated })
+    requireSharedKms(settings)
+    const { onStoreCreated: onCreate, onConversion } = options
+    store = await openStore(settings, { onCreate, onConversion })
     await requireTables(store, tablesOf(services))
     kms = await openKms(settings, store, {
       clock,
@@ -89,7 +94,7 @@ export async function runWorkers(options: {
     running.push(jobs)
     jobs.start()
     const metricsUrl = listener && `http://127.0.0.1:${listener.port}/metrics`
-    return { store, services: names, metricsUrl, close }
+    return { store, kms, services: names, metricsUrl, close }
   } catch (error) {
     await close()
     throw error

@@ -11,7 +11,7 @@ import { type ServerApp, createServerApp } from './app.ts'
 import { type FiguresRecorder, startFiguresRecorder } from './figures/recorder.ts'
 import { createFiguresStore } from './figures/store.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
-import { type OpenKms, openKms } from './kms/open.ts'
+import { type OpenKms, openKms, requireSharedKms } from './kms/open.ts'
 import { localMetrics } from './metrics-routes.ts'
 import { localActor } from './local-actor.ts'
 import type { BootstrapCode } from './operators/bootstrap.ts'
@@ -19,7 +19,7 @@ import { createOperatorService } from './operators/service.ts'
 import type { ServerCapabilities } from './service-deps.ts'
 import { capacityLimits, publicUrlOf } from './own-settings.ts'
 import { isLocalServer, type Settings } from './settings.ts'
-import { type Store, openStore } from './store.ts'
+import { type OpenStoreOptions, type Store, openStore } from './store.ts'
 import { requireTables, tablesOf } from './tables.ts'
 import { version } from './version.ts'
 import { serviceHref } from './virtual-hosts.ts'
@@ -28,7 +28,7 @@ export interface RunningServer {
   /** Where people reach it. */
   url: string
   store: Pick<Store, 'kind' | 'label' | 'location'>
-  kms: Pick<OpenKms, 'kind' | 'label' | 'location'>
+  kms: Pick<OpenKms, 'kind' | 'label' | 'location' | 'warning'>
   /** What runs, with the address of its page or reference. */
   services: readonly { name: string; title: string; url: string; notice?: string }[]
   /** The address of metrics without a token, if they have a port of their own. */
@@ -50,6 +50,8 @@ export async function serve(options: {
   askPassphrase?: AskPassphrase | undefined
   /** Called with the location of a store that did not exist. */
   onStoreCreated?: (location: string) => void
+  /** Called while a data directory of an older version is converted. */
+  onConversion?: OpenStoreOptions['onConversion']
 }): Promise<RunningServer> {
   const { settings, services, atRoot = false, log, clock = systemClock } = options
   const listeners: Listener[] = []
@@ -81,7 +83,9 @@ export async function serve(options: {
       local.serve(localMetrics({ log, metrics }))
       metricsUrl = `http://127.0.0.1:${local.port}/metrics`
     }
-    store = await openStore(settings, { onCreate: options.onStoreCreated })
+    requireSharedKms(settings)
+    const { onStoreCreated: onCreate, onConversion } = options
+    store = await openStore(settings, { onCreate, onConversion })
     await requireTables(store, tablesOf(services))
     kms = await openKms(settings, store, {
       clock,

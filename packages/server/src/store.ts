@@ -3,6 +3,7 @@ import { AccessDenied } from '@strongroom/kit/access-denied'
 import { Failure } from '@strongroom/kit/errors'
 import { stat, statfs } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
+import type { ConversionProgress } from '@strongroom/engine/storage/conversions/convert'
 import { DATA_FILE, hasData } from '@strongroom/engine/storage/lmdb/format'
 import type { Db } from '@strongroom/kit/db'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
@@ -47,6 +48,8 @@ export interface OpenStoreOptions {
   mayCreate?: boolean
   /** Called with the location after a store was created. */
   onCreate?: ((location: string) => void) | undefined
+  /** Called while a data directory of an older version is converted, which may take minutes. */
+  onConversion?: ((progress: ConversionProgress) => void) | undefined
 }
 
 export async function openStore(
@@ -95,16 +98,17 @@ export function requireEmbeddedStore(directory: string): void {
   )
 }
 
-async function openEmbedded(
+/** The store in STRONGROOM_DATA, whatever the settings select. */
+export async function openEmbedded(
   settings: Settings,
-  { mayCreate, onCreate }: OpenStoreOptions & { mayCreate: boolean },
+  { mayCreate, onCreate, onConversion }: OpenStoreOptions & { mayCreate: boolean },
 ): Promise<Store> {
   const directory = resolve(settings.STRONGROOM_DATA)
   if (!mayCreate) requireEmbeddedStore(directory)
   const isNew = !hasData(directory)
   // Loaded only if needed: it has a native library.
   const { openEngine } = await import('@strongroom/engine/engine')
-  const engine = await openEngine({ directory })
+  const engine = await openEngine({ directory, mayConvert: mayCreate, onConversion })
   if (isNew) onCreate?.(directory)
   return {
     kind: 'embedded',

@@ -1,6 +1,6 @@
 /** The public API of the library: what apps import from the built package. */
 export { existenceCheck, TwoKeyUndecidable } from './adapters/bolt.ts'
-export { twoKeyFetch, twoKeyHono } from './adapters/fetch.ts'
+export { twoKeyFetch } from './adapters/fetch.ts'
 export { twoKeyLambda } from './adapters/lambda.ts'
 export { twoKeyMiddleware, twoKeyNode } from './adapters/node.ts'
 export { createExistenceChecker } from './existence/checker.ts'

@@ -6,7 +6,7 @@ import { isLoopback, serve } from '@strongroom/engine/wire/server'
 import { port as portType } from '@strongroom/kit/config-types'
 import { listenFailure } from '@strongroom/kit/http/node'
 import { type Command, usageError } from '../command.ts'
-import { reportCreated, signingCredentials } from '../store.ts'
+import { reportConversion, reportCreated, signingCredentials } from '../store.ts'
 import { stopSignal } from '../stop-signal.ts'
 
 const DEFAULT_PORT = '8000'
@@ -39,7 +39,7 @@ AWS_SECRET_ACCESS_KEY of its environment. They are not encrypted: put a TLS prox
     const signatures = isSigned && { credentials: [signingCredentials(env)] }
     const stopped = stopSignal()
     const isNew = !hasData(directory)
-    const engine = await openEngine({ directory })
+    const engine = await openEngine({ directory, onConversion: reportConversion(output) })
     if (isNew) reportCreated(output)(directory)
     try {
       const server = await serve(engine, { host, port, ...signatures }).catch(

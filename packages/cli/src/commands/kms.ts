@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { serverTable } from '@strongroom/kit/server-table'
 import { verifyAudit } from '@strongroom/kms/audit-verify'
 import { auditFilePath } from '@strongroom/server/kms/embedded'
+import { openKmsDb } from '@strongroom/server/kms/local'
 import { kmsStatusOf } from '@strongroom/server/kms/status'
 import { settings } from '@strongroom/server/settings'
 import { requireTables } from '@strongroom/server/tables'
@@ -32,9 +33,14 @@ const kmsStatus: Command = {
     requireEmbeddedKms(settings.parse(input.env))
     return withStore(input, async (store, configured) => {
       await requireTables(store, [serverTable])
-      const status = await kmsStatusOf(store.db, configured)
-      input.output.result(statusText(status), status)
-      return status.problem === null ? 0 : FAILED
+      const keys = await openKmsDb(configured, store)
+      try {
+        const status = await kmsStatusOf(keys.db, configured)
+        input.output.result(statusText(status), status)
+        return status.problem === null ? 0 : FAILED
+      } finally {
+        await keys.close()
+      }
     })
   },
 }

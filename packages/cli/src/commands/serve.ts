@@ -9,7 +9,7 @@ import type { Command } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { requireOutside, saveBootstrapCode, type SavedCode } from '../server/bootstrap-file.ts'
 import { stopSignal } from '../stop-signal.ts'
-import { reportCreated } from '../store.ts'
+import { reportConversion, reportCreated } from '../store.ts'
 
 /** Options that set a setting. */
 const FLAGS = { port: 'PORT', host: 'HOST', data: 'STRONGROOM_DATA' } as const
@@ -57,6 +57,7 @@ const serveCommand: Command = {
       log,
       askPassphrase: askMasterKeyPassphrase({ json }),
       onStoreCreated: reportCreated(output),
+      onConversion: reportConversion(output),
     })
     const { bootstrap } = server
     const isShown = !json && process.stdout.isTTY
@@ -70,7 +71,10 @@ const serveCommand: Command = {
       store: { kind: server.store.kind, location: server.store.location },
       kms: { kind: server.kms.kind, location: server.kms.location },
       services: server.services.map(({ name }) => name),
-      notices: server.services.flatMap(({ notice }) => notice ?? []),
+      notices: [
+        ...server.services.flatMap(({ notice }) => notice ?? []),
+        ...(server.kms.warning === undefined ? [] : [server.kms.warning]),
+      ],
       ...(saved?.kind === 'saved' && { bootstrapFile: saved.file }),
     })
     await stopped
@@ -92,6 +96,7 @@ function banner(server: RunningServer, saved: SavedCode | undefined): string {
     ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
     ['Store', `${store.label}, ${store.location}`],
     ['KMS', `${kms.label}, ${kms.kind === 'embedded' ? 'master key in ' : ''}${kms.location}`],
+    ...(kms.warning === undefined ? [] : [['', kms.warning] as const]),
     ...(bootstrap === undefined ? [] : bootstrapLines(url, bootstrap.code, saved)),
   ]
   const shown = lines.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')

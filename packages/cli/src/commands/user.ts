@@ -5,6 +5,7 @@ import { FORBIDDEN_NAME_CHARACTERS } from '@strongroom/ferryhook/storage/schemas
 import { systemClock } from '@strongroom/platform/clock'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { findUser, type Link, withUsers } from '../ferryhook/user-access.ts'
+import { usageText } from '../ferryhook/text.ts'
 import type { Page } from '../ferryhook/views.ts'
 import { columns, escapeControls, formatRelative } from '../output.ts'
 
@@ -63,7 +64,11 @@ const userShow: Command = {
   summary: 'Show a Ferryhook account: plan, usage, sign-in and Stripe ids',
   about: userHelp,
   async run(input) {
-    const user = await withUsers(input, (users) => findUser(users, input.args[0] ?? ''))
+    const given = input.args[0] ?? ''
+    const user = await withUsers(input, async (users) => {
+      const found = await findUser(users, given)
+      return given === found.id ? found : users.get(found.id)
+    })
     input.output.result(textOf(user), user)
   },
 }
@@ -223,7 +228,7 @@ function textOf(user: OperatorUserView): string {
     ['email', `${escapeControls(user.email)}${user.emailVerified ? '' : ' (not verified)'}`],
     ['name', escapeControls(user.name)],
     ['plan', user.plan],
-    ['events', `${user.usageThisMonth} since ${user.usagePeriodStart}`],
+    ['events', `${usageText(user)} since ${user.usagePeriodStart}`],
     ['signs in with', signIn.join(', ') || 'nothing, only API keys'],
     ['Stripe customer', escapeControls(user.stripeCustomerId ?? 'none')],
     ['Stripe subscription', escapeControls(user.stripeSubId ?? 'none')],

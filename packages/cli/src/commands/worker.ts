@@ -7,7 +7,7 @@ import { type RunningWorkers, runWorkers } from '@strongroom/server/run-worker'
 import { type Command, usageError } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { stopSignal } from '../stop-signal.ts'
-import { reportCreated } from '../store.ts'
+import { reportConversion, reportCreated } from '../store.ts'
 
 const workerCommand: Command = {
   name: 'worker',
@@ -48,8 +48,10 @@ delivers, unless FERRYHOOK_DELIVER is false.`,
       log,
       askPassphrase: askMasterKeyPassphrase({ json }),
       onStoreCreated: reportCreated(output),
+      onConversion: reportConversion(output),
     })
-    const { store, metricsUrl } = workers
+    const { store, kms, metricsUrl } = workers
+    if (kms.warning !== undefined) output.notice(kms.warning)
     output.result(banner(workers), {
       store: { kind: store.kind, location: store.location },
       services: workers.services,

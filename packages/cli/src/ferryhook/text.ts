@@ -253,7 +253,15 @@ export function sourceText(source: Source, now: number): string {
 }
 
 export function eventCountText(source: Pick<Source, 'eventCount' | 'eventCountIsLowerBound'>) {
-  return `${source.eventCount}${source.eventCountIsLowerBound ? '+' : ''}`
+  return countText(source.eventCount, source.eventCountIsLowerBound)
+}
+
+export function usageText(user: { usageThisMonth: number; usageIsLowerBound?: boolean }): string {
+  return countText(user.usageThisMonth, user.usageIsLowerBound)
+}
+
+function countText(count: number, isLowerBound = false): string {
+  return `${count}${isLowerBound ? '+' : ''}`
 }
 
 function fieldRuleText(rule: FieldRule | null = null): string {

@@ -31,8 +31,9 @@ export interface Link {
 }
 
 export interface UserAccess {
-  /** A page of all users, or the one with this address. */
+  /** A page of all users, or the one with this address, with the stored usage. */
   list(page: { email?: string; limit?: number; cursor?: string }): Promise<Page<OperatorUserView>>
+  /** With the usage of this moment. */
   get(id: string): Promise<OperatorUserView>
   add(account: NewAccount): Promise<OperatorUserView & { key: string }>
   setPlan(id: string, change: PlanChange): Promise<OperatorUserView>
@@ -67,7 +68,7 @@ async function withLocalUsers<T>(
 ): Promise<T> {
   return withAuditedStore(input, tablesOf([ferryhookService]), async (on) => {
     const { store, configured, auditLog, by } = on
-    const { admin, close } = await openAdminOnStore({
+    const { admin, figures, close } = await openAdminOnStore({
       db: store.db,
       clock: systemClock,
       // `configured` has the settings of every service.
@@ -84,12 +85,13 @@ async function withLocalUsers<T>(
           const { items, cursor } = await admin.list(page)
           return { items: items.map(view), cursor }
         },
-        get: async (id) => view(await admin.get(id)),
+        get: async (id) => view(await figures.user(await admin.get(id))),
         async add(account) {
           const { user, key } = await admin.add(by, account)
           return { ...view(user), key }
         },
-        setPlan: async (id, change) => view(await admin.setPlan(by, id, change)),
+        setPlan: async (id, change) =>
+          view(await figures.user(await admin.setPlan(by, id, change))),
         async invite() {
           const { text: ticket, ticket: stored } = await admin.invite(by)
           return {

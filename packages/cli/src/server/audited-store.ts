@@ -2,7 +2,8 @@
 import { type AuditActor, type AuditLog, createAuditLog } from '@strongroom/kit/audit-log'
 import type { Table } from '@strongroom/kit/table'
 import { systemClock } from '@strongroom/platform/clock'
-import { type OpenEmbeddedKms, openEmbeddedKms } from '@strongroom/server/kms/embedded'
+import type { OpenEmbeddedKms } from '@strongroom/server/kms/embedded'
+import { openLocalKms } from '@strongroom/server/kms/local'
 import { openKms, type OpenKms } from '@strongroom/server/kms/open'
 import { localActor } from '@strongroom/server/local-actor'
 import { type Settings, settings } from '@strongroom/server/settings'
@@ -50,19 +51,19 @@ export async function withAuditedKms<T>(
 /** For commands that only the embedded KMS supports. */
 export async function withAuditedEmbeddedKms<T>(
   input: CommandInput,
-  work: (on: AuditedStore & { embedded: OpenEmbeddedKms }) => Promise<T>,
+  work: (on: AuditedStore & { embedded: Omit<OpenEmbeddedKms, 'close'> }) => Promise<T>,
 ): Promise<T> {
   requireEmbeddedKms(settings.parse(input.env))
   return withAuditedStore(input, [], async (on) => {
-    const embedded = await openEmbeddedKms(on.store.db, on.configured, kmsOptions(input))
+    const embedded = await openLocalKms(on.configured, on.store, kmsOptions(input))
     try {
       return await work({ ...on, embedded })
     } finally {
-      embedded.close()
+      await embedded.close()
     }
   })
 }
 
-function kmsOptions({ json, mayCreate }: CommandInput) {
-  return { clock: systemClock, mayCreate, askPassphrase: askMasterKeyPassphrase({ json }) }
+function kmsOptions({ json }: CommandInput) {
+  return { clock: systemClock, askPassphrase: askMasterKeyPassphrase({ json }) }
 }

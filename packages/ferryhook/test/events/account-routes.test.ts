@@ -1,7 +1,7 @@
 import { newId } from '@strongroom/kit/ids'
 import type { Item } from '@strongroom/kit/db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type Event, eventById, eventKey } from '../../src/events/item.ts'
 import { deliver, type Owner, ownerOf } from '../support/people.ts'
 import { openApi } from '../support/test-api.ts'
@@ -120,6 +120,9 @@ describe.each(serviceStores())('the events of all sources, on $name', (store) =>
     expect(await found('type=invoice.*')).toEqual([failed.eventId, paid.eventId])
     expect(await found('type=invoice.paid')).toEqual([paid.eventId])
     expect(await found('status=delivered')).toEqual([failed.eventId])
+    const at = new Date(failed.receivedAt).toISOString()
+    expect(await found(`from=${at}`)).toEqual([text.eventId, failed.eventId])
+    expect(await found(`from=${since}&to=${at}`)).toEqual([failed.eventId, paid.eventId])
     expect(await found(`connection=${connectionId}`)).toEqual([failed.eventId])
     expect(await found(`connection=${connectionId}&source=${first}`)).toEqual([])
     expect(await found(`from=${since}&body=RED`)).toEqual([text.eventId])
@@ -227,6 +230,36 @@ describe.each(serviceStores())('the events of all sources, on $name', (store) =>
       expect(exact).toBeGreaterThanOrEqual(10_000)
     },
   )
+
+  test('of more than 200 sources are read from the existing and the newest ones', async () => {
+    const owner = await ownerOf(api)
+    const { person, sourceId: oldest } = owner
+    const make = () =>
+      api.stores.sources.create({ userId: person.id, name: 'Many', provider: 'custom' })
+    const gone: string[] = []
+    for (let n = 0; n < 3; n++) {
+      api.clock.advance({ ms: 1 })
+      const { sourceId } = await make()
+      await receive(owner, sourceId)
+      await owner.ask('DELETE', `/sources/${sourceId}`)
+      gone.push(sourceId)
+    }
+    api.clock.advance({ ms: 1 })
+    const from = new Date(api.clock.now()).toISOString()
+    await Promise.all(times(198, make))
+    await receive(owner, oldest)
+    const queries = vi.spyOn(api.db, 'query')
+    const { body } = await owner.ask('GET', '/events')
+    const read = queries.mock.calls
+      .filter(([{ TableName }]) => TableName === 'ferryhook-events')
+      .map(([{ ExpressionAttributeValues = {} }]) => Object.values(ExpressionAttributeValues)[0])
+    queries.mockRestore()
+    expect(body.omittedSources).toBe(2)
+    expect(new Set(read).size).toBe(200)
+    expect(body.items).toMatchObject([{ sourceId: oldest }, { sourceId: gone[2] }])
+    const counted = (await owner.ask('GET', `/events/counts?from=${from}`)).body
+    expect(counted).toMatchObject({ byStatus: { received: 1 }, isComplete: false })
+  })
 
   test('are refused with an explanation if the request is invalid', async () => {
     const owner = await ownerOf(api)

@@ -2,6 +2,7 @@ import { newId } from '@strongroom/kit/ids'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test, vi } from 'vitest'
 import { hostileDb } from '@strongroom/kit/testing/hostile-db'
+import { eventsTable } from '../../src/tables.ts'
 import { openApi } from '../support/test-api.ts'
 import { deliver, ownerOf } from '../support/people.ts'
 import { required, routeTaskOf } from '../support/test-stores.ts'
@@ -163,22 +164,32 @@ describe.each(serviceStores())('an event over HTTP, on $name', (store) => {
   })
 })
 
-describe.each(serviceStores())('an event on $name whose indexes are stale', (store) => {
+describe.each(serviceStores())('an event on $name whose index is stale', (store) => {
   const api = openApi({
     ...store,
     async open() {
       const { db, close } = await store.open()
-      return { db: hostileDb(db, { seed: 1, staleIndex: 1 }), close }
+      const stale = hostileDb(db, { seed: 1, staleIndex: 1 })
+      // Ingest finds sources in an index of the other table.
+      const query: typeof db.query = (input) =>
+        input.TableName === eventsTable.name ? stale.query(input) : db.query(input)
+      return { db: { ...stale, query }, close }
     },
   })
 
-  test('can be read, downloaded and replayed directly after its receipt', async () => {
+  test('can be read, found, downloaded and replayed directly after the response to its sender', async () => {
     const owner = await ownerOf(api)
-    const { eventId } = await owner.receive()
-    const connectionId = (await api.connection(owner.person, owner.sourceId)).body.id
+    const { sourceId } = owner
+    const connectionId = (await api.connection(owner.person, sourceId)).body.id
+    const sent = { method: 'POST', body: '{"type":"invoice.paid"}' }
+    const received = await api.app.request(`/in/${sourceId}`, sent)
+    expect(received.status).toBe(200)
+    const { id: eventId } = (await received.json()) as { id: string }
     const { status, body } = await owner.ask('GET', `/events/${eventId}`)
     expect([status, body.id, body.status]).toEqual([200, eventId, 'received'])
-    expect((await owner.ask('GET', `/events/${eventId}/body`)).text).toBe('{"type":"invoice.paid"}')
+    const found = await owner.ask('GET', `/sources/${sourceId}/events?id=${eventId}`)
+    expect(found.body.items).toMatchObject([{ id: eventId }])
+    expect((await owner.ask('GET', `/events/${eventId}/body`)).text).toBe(sent.body)
     const replayed = await owner.ask('POST', `/events/${eventId}/replay`)
     expect(replayed.status).toBe(202)
     expect(replayed.body.deliveries).toMatchObject([{ eventId, connectionId, state: 'runnable' }])

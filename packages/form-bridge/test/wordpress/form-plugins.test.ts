@@ -91,7 +91,7 @@ const cases: Case[] = [
     // With and without permalinks.
     page: '/',
     fields: { Name: 'Ada', Topics: ['Engines', 'Poems'] },
-    rejected: ['invalid', 'spam', 'disallowed', 'step'],
+    rejected: ['invalid', 'spam', 'disallowed', 'step', 'preview'],
     file: { field: 'CV', name: 'notes.txt', omitted: 'unreadable' },
   },
 ]
@@ -141,6 +141,17 @@ inWordPress('submissions of form plugins', (fixture) => {
     await submit(contactForm7, 'last step')
     const { fields } = contactForm7
     expect((await deliver()).map((submission) => submission['fields'])).toEqual([fields, fields])
+  })
+
+  test('a form of Jetpack that several pages can show is sent and listed as one form', async () => {
+    const jetpack = cases.find(({ plugin }) => plugin === 'jetpack') as Case
+    await submit(jetpack, 'of its own')
+    expect(await deliver()).toMatchObject([
+      { form_id: 'jetpack:710', form_name: 'Callback', page_url: expect.stringContaining('/') },
+    ])
+    const text = await pageText(fixture.site)
+    expect(text).toMatch(/Callback Jetpack Forms .{1,20} ago/)
+    expect(text).not.toContain('Call us')
   })
 
   test.each(cases)(

@@ -58,7 +58,7 @@ export function requireAgreement(key: EncryptedHierarchicalKey, logicalKeyStoreN
   }
 }
 
-/** The item of a key; throws if the item could not be read back. */
+/** @internal The item of a key; throws if the item could not be read back. */
 export function toItem(key: EncryptedHierarchicalKey, logicalKeyStoreName: string): BranchKeyItem {
   requireAgreement(key, logicalKeyStoreName)
   const { [LOGICAL_NAME]: _notStored, ...stored } = key.encryptionContext
@@ -74,6 +74,7 @@ export function toItem(key: EncryptedHierarchicalKey, logicalKeyStoreName: strin
 }
 
 // KS-2, KS-93, KS-94, KS-95, KS-96, KS-97, KS-98, KS-99, KS-100
+/** @internal */
 export function fromItem(
   item: BranchKeyItem,
   logicalKeyStoreName: string,

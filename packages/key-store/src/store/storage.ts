@@ -25,8 +25,14 @@ import { ACTIVE_TYPE, BEACON_TYPE, BranchKeyItem, VERSION_PREFIX } from './item.
 import { branchKeysTable } from '../tables.ts'
 import { emptyIdentifier, keyStoreFailure } from '../errors.ts'
 
+/** A `DynamoDBClient` of the AWS SDK, by shape, so that the types do not need the SDK. */
+export interface DynamoDbClient {
+  send(...args: never[]): unknown
+  destroy(): void
+}
+
 /** The store of branch keys: a `Db`, or a client of the AWS SDK. */
-export type DbSource = { db: Db; client?: never } | { client: DynamoDBClient; db?: never }
+export type DbSource = { db: Db; client?: never } | { client: DynamoDbClient; db?: never }
 
 export interface KeyStorage {
   /** Writes a new branch key with its beacon key atomically. */
@@ -206,10 +212,10 @@ export function toDb({ db, client }: { [Way in keyof DbSource]?: DbSource[Way] }
 }
 
 /** A `Db` needs no SDK, so the SDK is loaded when a client is first used. */
-function toClientDb(client: DynamoDBClient): Db {
+function toClientDb(client: DynamoDbClient): Db {
   const load = async () => {
     const { awsDbOf } = await import('@strongroom/kit/aws-db')
-    return retryingDb(awsDbOf(client))
+    return retryingDb(awsDbOf(client as DynamoDBClient))
   }
   let loading: Promise<Db> | undefined
   return eachOperation((name) => async (input) => {

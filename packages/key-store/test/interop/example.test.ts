@@ -1,6 +1,5 @@
 /** The lines between the marks are shown in the documentation. */
 import { buildClient, CommitmentPolicy, KmsHierarchicalKeyRingNode } from '@aws-crypto/client-node'
-import { systemClock } from '@strongroom/platform/clock'
 import { testStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { cachedBranchKeys } from '../../src/cache.ts'
@@ -20,11 +19,7 @@ describe.each(testStores().slice(0, 1))('the examples of the documentation on $n
       branchKeyIdentifier: 'orders:acme',
       encryptionContext: { tenant: 'acme' },
     })
-    const branchKeys = cachedBranchKeys(keyStore, {
-      clock: systemClock,
-      ttlSeconds: 300,
-      capacity: 1000,
-    })
+    const branchKeys = cachedBranchKeys(keyStore, { ttlSeconds: 300, capacity: 1000 })
     const keyring = new KmsHierarchicalKeyRingNode({
       branchKeyId: branchKeyIdentifier,
       keyStore: awsBranchKeyStore(keyStore, branchKeys),

@@ -4,9 +4,8 @@ import { createJobRunner } from '@strongroom/kit/jobs/runner'
 import { startBackgroundTimer } from '@strongroom/platform/timers'
 import { createJobKinds } from '@strongroom/server/jobs/kinds'
 import { createServiceDeps } from '@strongroom/server/service-deps'
-import type { LambdaContext } from '../lambda-context.ts'
 import { openOnce } from '../open-once.ts'
-import { openRuntime } from '../runtime.ts'
+import { type LambdaContext, openRuntime } from '../runtime.ts'
 
 /** Longer than a step takes. */
 const STEP_MS = 60_000

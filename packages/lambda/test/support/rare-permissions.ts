@@ -1,6 +1,6 @@
 /**
- * Permissions that no scenario uses, and what needs them. Tests of the services show that need; a
- * permission that is neither used nor listed here fails the tests.
+ * Permissions that no scenario uses, and what in the code of the services needs them. Each is a
+ * candidate for a scenario or for removal; one that is neither used nor listed fails the tests.
  */
 const ALERTS =
   'an alert about a limit: reads the source and its owner, stores that a webhook failed'

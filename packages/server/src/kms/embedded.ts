@@ -1,5 +1,4 @@
 /** Opens the embedded KMS on the embedded store, with its master key and its audit log. */
-import * as z from 'zod'
 import { join } from 'node:path'
 import type { Db } from '@strongroom/kit/db'
 import { ConditionFailed } from '@strongroom/kit/db-errors'
@@ -15,6 +14,7 @@ import { type RekeyOptions, finishFiles, finishKeys, rekey } from '@strongroom/k
 import type { Clock } from '@strongroom/platform/clock'
 import type { Settings } from '../settings.ts'
 import { createKmsKeyStorage } from './key-storage.ts'
+import { findOwnKeyId, OWN_KEY, OwnKeyItem } from './own-key.ts'
 import {
   type AskPassphrase,
   kmsDirectory,
@@ -109,22 +109,6 @@ function createLazyAudit(settings: Settings) {
     },
     close: () => file?.close(),
   }
-}
-
-/**
- * Records which key of the embedded KMS the server itself encrypts with, so that servers that start at
- * the same time agree and do not use keys of other programs.
- */
-export const OwnKeyItem = z.object({
-  PK: z.literal('KMSKEY'),
-  SK: z.literal('OWN'),
-  id: z.string(),
-})
-const OWN_KEY = { PK: 'KMSKEY', SK: 'OWN' } as const
-
-/** The id of the server's own key, even if it was deleted; undefined before the first start. */
-export async function findOwnKeyId(db: Db): Promise<string | undefined> {
-  return (await entity(db, serverTable, OwnKeyItem).get(OWN_KEY))?.id
 }
 
 /** Returns the id of the server's own key, and creates the key if there is none. */

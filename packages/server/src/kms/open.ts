@@ -1,6 +1,8 @@
 /** Opens the KMS that the settings select. No other file knows which exist. */
+import { resolve } from 'node:path'
 import { AccessDenied } from '@strongroom/kit/access-denied'
 import { Failure } from '@strongroom/kit/errors'
+import { isLoopbackHost } from '@strongroom/kit/safe-fetch/public-address'
 import type { Clock } from '@strongroom/platform/clock'
 import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
 import type { Db } from '@strongroom/kit/db'
@@ -8,7 +10,7 @@ import type { KmsKey } from '@strongroom/kit/kms'
 import type { Log } from '@strongroom/kit/log'
 import { startDeletionSweeper } from '@strongroom/kms/deletion-sweep'
 import type { EmbeddedKms } from '@strongroom/kms/kms'
-import { openEmbeddedKms } from './embedded.ts'
+import { openLocalKms } from './local.ts'
 import { type AskPassphrase, masterKeyPath } from './master-key.ts'
 import { failureReason, type Store, storeKind } from '../store.ts'
 import type { Settings } from '../settings.ts'
@@ -21,6 +23,10 @@ export interface OpenKms {
   detail: string
   /** For the operator: where it is, or the master key file of the embedded one. */
   location: string
+  /** Has the keys of the embedded KMS. */
+  keysDb?: Db
+  /** What to know before depending on it. */
+  warning?: string
   /** Fails unless the key can be used. */
   check(): Promise<void>
   close(): Promise<void>
@@ -36,12 +42,7 @@ export function kmsKind(settings: Settings): OpenKms['kind'] {
     const what = kind === 'aws' ? 'AWS KMS' : 'KMS_ENDPOINT'
     throw new Failure('failed', `${what} needs a key: set KMS_KEY_ARN`)
   }
-  if (store !== 'embedded') {
-    throw new Failure(
-      'failed',
-      'A shared store requires a shared KMS: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT',
-    )
-  }
+  requireSharedKms(settings)
   if (arn !== undefined) {
     throw new Failure(
       'failed',
@@ -49,6 +50,27 @@ export function kmsKind(settings: Settings): OpenKms['kind'] {
     )
   }
   return kind
+}
+
+/**
+ * Fails if other machines can use the store, but not the KMS that is selected. Call it before the store
+ * is opened, which may take long or create something.
+ */
+export function requireSharedKms(settings: Settings): void {
+  const { KMS_ENDPOINT: endpoint, STRONGROOM_KMS: kms } = settings
+  const store = storeKind(settings)
+  if (store === 'embedded' || isLocalEndpoint(settings) || endpoint !== undefined) return
+  if ((kms ?? store) === 'aws') return
+  throw new Failure(
+    'failed',
+    'A shared store requires a shared KMS: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT. The embedded KMS works with DYNAMODB_ENDPOINT on this machine only, such as http://127.0.0.1:8000',
+  )
+}
+
+/** An endpoint for development: no other machine can depend on the keys of this one. */
+function isLocalEndpoint({ DYNAMODB_ENDPOINT: endpoint }: Settings): boolean {
+  if (endpoint === undefined) return false
+  return isLoopbackHost(new URL(endpoint).hostname.replace(/^\[(.*)\]$/, '$1'))
 }
 
 export interface OpenKmsOptions {
@@ -60,11 +82,11 @@ export interface OpenKmsOptions {
 
 export async function openKms(
   settings: Settings,
-  { db, mayCreate }: Pick<Store, 'db' | 'mayCreate'>,
+  store: Pick<Store, 'db' | 'kind' | 'location' | 'mayCreate'>,
   options: OpenKmsOptions,
 ): Promise<OpenKms> {
   const kind = kmsKind(settings)
-  if (kind === 'embedded') return openEmbedded(settings, db, { ...options, mayCreate })
+  if (kind === 'embedded') return openEmbedded(settings, store, options)
   const { KMS_ENDPOINT: endpoint, KMS_KEY_ARN: arn = '' } = settings
   const region = arn.split(':')[3] ?? ''
   const place =
@@ -76,13 +98,13 @@ export async function openKms(
 
 async function openEmbedded(
   settings: Settings,
-  db: Db,
-  options: OpenKmsOptions & { mayCreate: boolean | undefined },
+  store: Pick<Store, 'db' | 'kind' | 'location' | 'mayCreate'>,
+  options: OpenKmsOptions,
 ): Promise<OpenKms> {
-  const { kms, record, close } = await openEmbeddedKms(db, settings, options)
+  const { kms, db, record, close } = await openLocalKms(settings, store, options)
   const own = await record()
   if (!own) {
-    close()
+    await close()
     throw new Failure(
       'failed',
       'The KMS key of this store was deleted, and nothing that it encrypted can be decrypted: restore a backup',
@@ -95,13 +117,19 @@ async function openEmbedded(
     label: 'Embedded KMS',
     detail: '',
     location: masterKeyPath(settings),
+    keysDb: db,
+    ...(store.kind !== 'embedded' && { warning: separateKeysWarning(settings) }),
     // Without a KMS call: readiness is public, and each call is a line in the audit log.
     check: async () => requireEnabled((await record())?.state ?? 'deleted'),
     async close() {
       await sweeper?.close()
-      close()
+      await close()
     },
   }
+}
+
+function separateKeysWarning({ STRONGROOM_DATA: data }: Settings): string {
+  return `For development only: the keys for what is stored at DYNAMODB_ENDPOINT are in ${resolve(data)} on this machine. If that directory is lost, nothing encrypted can be decrypted. Elsewhere, set KMS_ENDPOINT or STRONGROOM_KMS=aws, and KMS_KEY_ARN`
 }
 
 function startSweeper(kms: EmbeddedKms, log: Log, startTimer = startBackgroundTimer) {

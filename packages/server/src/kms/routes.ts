@@ -1,7 +1,6 @@
 /** `/server/v1/kms`: the state of the KMS, never key material. */
 import { stat } from 'node:fs/promises'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Db } from '@strongroom/kit/db'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { jsonResponse } from '@strongroom/kit/http/openapi'
 import { operatorErrors, type OperatorPermissions } from '@strongroom/kit/http/permissions'
@@ -62,16 +61,16 @@ export type KmsView = z.infer<typeof KmsView>
 
 export function kmsRoutes(deps: {
   permit: OperatorPermissions
-  kms: Pick<OpenKms, 'key' | 'kind' | 'label' | 'location' | 'check'>
-  db: Db
+  kms: Pick<OpenKms, 'key' | 'kind' | 'label' | 'location' | 'keysDb' | 'check'>
   settings: Settings
   clock: Clock
 }): OpenAPIHono<AppEnv> {
-  const { permit, kms, db, settings, clock } = deps
+  const { permit, kms, settings, clock } = deps
   let cached: { view: Promise<KmsView>; readAt: number } | undefined
 
   async function readEmbedded(): Promise<KmsView['embedded']> {
-    if (kms.kind !== 'embedded') return null
+    const { keysDb: db } = kms
+    if (!db) return null
     const [{ key, masterKey, problem }, keys, audit] = await Promise.all([
       kmsStatusOf(db, settings),
       createKmsKeyStorage(db).list(),

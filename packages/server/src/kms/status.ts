@@ -4,9 +4,10 @@ import { MasterKeyError } from '@strongroom/kms/master-key/errors'
 import { type MasterKey, wrappingBy } from '@strongroom/kms/master-key/key'
 import type { KeyRecord, KeyStorage } from '@strongroom/kms/key-storage'
 import type { Settings } from '../settings.ts'
-import { auditFilePath, findOwnKeyId } from './embedded.ts'
+import { auditFilePath } from './embedded.ts'
 import { createKmsKeyStorage } from './key-storage.ts'
 import { inspectMasterKey, masterKeyPath } from './master-key.ts'
+import { findOwnKeyId } from './own-key.ts'
 
 export interface KmsStatus {
   /** Null before the first start, and after it was deleted. */

@@ -113,6 +113,16 @@ export function unreadyProblem(
   }
 }
 
+export function kmsProblem(warning: string | undefined): Problem | undefined {
+  if (warning === undefined) return undefined
+  return {
+    severity: 'warn',
+    title: 'The embedded KMS is used with a DynamoDB endpoint',
+    explanation: `${warning}.`,
+    page: '/docs/guides/operations#development-on-dynamodb-local',
+  }
+}
+
 function gigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`
 }

@@ -15,6 +15,7 @@ import {
   diskProblem,
   errorProblem,
   inOrder,
+  kmsProblem,
   processProblems,
   unreadyProblem,
 } from './problems.ts'
@@ -52,7 +53,7 @@ export interface ServerStatus {
 
 export interface StatusDeps {
   store: Pick<Store, 'db' | 'kind' | 'label' | 'location' | 'check' | 'usage'>
-  kms: Pick<OpenKms, 'label' | 'location' | 'check'>
+  kms: Pick<OpenKms, 'label' | 'location' | 'warning' | 'check'>
   tables: readonly Table[]
   /** Those that run, as they are started. */
   services: () => readonly { service: Pick<Service, 'name' | 'title'>; running: RunningService }[]
@@ -135,6 +136,7 @@ export function createStatusService(deps: StatusDeps) {
         ? []
         : [unreadyProblem('store', { ...store, since: unreadySince.store ?? now })]),
       ...(isKmsReady ? [] : [unreadyProblem('KMS', { ...kms, since: unreadySince.KMS ?? now })]),
+      kmsProblem(kms.warning),
       ...processProblems(processes),
       backupProblem({ store, backup, storeSince, now }),
       diskProblem(storage?.disk, growth),

@@ -28,7 +28,7 @@ describe('a KMS behind an endpoint', () => {
     return { kms, arn: Arn, env, server }
   }
   // It needs no store of its own.
-  const noStore = { db: {} as Store['db'] }
+  const noStore = { db: {} as Store['db'], kind: 'aws' as const, location: '' }
   const open = (env: Record<string, string>, clock = systemClock) =>
     openKms(settings.parse(env), noStore, { clock })
 
@@ -94,11 +94,14 @@ describe('a KMS behind an endpoint', () => {
 describe('the settings of the KMS', () => {
   const kind = (env: Record<string, string>) => kmsKind(settings.parse(env))
   const SHARED =
-    'A shared store requires a shared KMS: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT'
+    'A shared store requires a shared KMS: set KMS_KEY_ARN, and STRONGROOM_KMS=aws or KMS_ENDPOINT. The embedded KMS works with DYNAMODB_ENDPOINT on this machine only, such as http://127.0.0.1:8000'
 
   test.each([
     [{}, 'embedded'],
     [{ STRONGROOM_KMS: 'embedded' }, 'embedded'],
+    [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' }, 'embedded'],
+    [{ DYNAMODB_ENDPOINT: 'http://localhost:8000' }, 'embedded'],
+    [{ DYNAMODB_ENDPOINT: 'http://[::1]:8000', STRONGROOM_KMS: 'embedded' }, 'embedded'],
     [{ STRONGROOM_KMS: 'aws', KMS_KEY_ARN: ARN }, 'aws'],
     [{ STRONGROOM_STORE: 'aws', KMS_KEY_ARN: ARN }, 'aws'],
     [{ KMS_ENDPOINT: 'http://127.0.0.1:1', KMS_KEY_ARN: ARN }, 'endpoint'],
@@ -109,7 +112,10 @@ describe('the settings of the KMS', () => {
   })
 
   test.each([
-    [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' }, SHARED],
+    [{ DYNAMODB_ENDPOINT: 'http://10.0.0.1:8000' }, SHARED],
+    [{ DYNAMODB_ENDPOINT: 'http://dynamodb-local:8000' }, SHARED],
+    [{ DYNAMODB_ENDPOINT: 'http://localhost.example:8000' }, SHARED],
+    [{ DYNAMODB_ENDPOINT: 'http://10.0.0.1:8000', STRONGROOM_KMS: 'embedded' }, SHARED],
     [{ STRONGROOM_STORE: 'aws', STRONGROOM_KMS: 'embedded', KMS_KEY_ARN: ARN }, SHARED],
     [{ STRONGROOM_STORE: 'aws' }, 'AWS KMS needs a key: set KMS_KEY_ARN'],
     [{ STRONGROOM_KMS: 'aws' }, 'AWS KMS needs a key: set KMS_KEY_ARN'],

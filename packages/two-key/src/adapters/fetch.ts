@@ -1,6 +1,5 @@
-/** For servers that take a `Request` and return a `Response`, and for Hono. */
+/** For servers that take a `Request` and return a `Response`. */
 import { readStream } from '@strongroom/platform/read-body'
-import type { MiddlewareHandler } from 'hono'
 import { MAX_BODY_BYTES, type TwoKey } from '../verify.ts'
 import { type Responded, type SlackResponse, type Verified, verifyAndRespond } from './respond.ts'
 
@@ -17,28 +16,15 @@ export function twoKeyFetch(
   }
 }
 
-/**
- * Middleware for Hono: `app.post('/slack/events', twoKeyHono(keys), (c) => …)`. The handler gets the
- * verified request from `c.get('twoKey')` and can still read the body.
- */
-export function twoKeyHono(keys: TwoKey): MiddlewareHandler<{ Variables: { twoKey: Verified } }> {
-  return async (c, next) => {
-    const { raw } = c.req
-    const responded = await verifyFetchRequest(raw, keys)
-    if ('response' in responded) return toFetchResponse(responded.response)
-    const { verified } = responded
-    c.req.raw = new Request(raw, { method: raw.method, body: verified.rawBody })
-    c.set('twoKey', verified)
-    await next()
-  }
-}
-
-async function verifyFetchRequest({ body, headers }: Request, keys: TwoKey): Promise<Responded> {
+export async function verifyFetchRequest(
+  { body, headers }: Request,
+  keys: TwoKey,
+): Promise<Responded> {
   const read = await readStream(body ?? [], MAX_BODY_BYTES)
   const rawBody = read.kind === 'read' ? read.bytes : undefined
   return verifyAndRespond({ rawBody, headers }, keys)
 }
 
-function toFetchResponse({ status, headers, body }: SlackResponse): Response {
+export function toFetchResponse({ status, headers, body }: SlackResponse): Response {
   return new Response(body, { status, headers })
 }

@@ -12,10 +12,12 @@ describe('the built package', () => {
     const directory = await outsideApp({}, { types: false })
     const built = join(directory, 'node_modules/@strongroom/two-key')
     const { exports } = JSON.parse(await readFile(join(built, 'package.json'), 'utf8')) as {
-      exports: Record<string, { import: string }>
+      exports: Record<string, string | { import: { default: string } }>
     }
     const names: Record<string, string[]> = {}
-    for (const [path, { import: file }] of Object.entries(exports)) {
+    for (const [path, entry] of Object.entries(exports)) {
+      if (typeof entry === 'string') continue
+      const { default: file } = entry.import
       const module = (await import(
         /* @vite-ignore */ pathToFileURL(join(built, file)).href
       )) as object
@@ -28,13 +30,13 @@ describe('the built package', () => {
         'existenceCheck',
         'twoKey',
         'twoKeyFetch',
-        'twoKeyHono',
         'twoKeyLambda',
         'twoKeyMiddleware',
         'twoKeyNode',
         'verifySlackRequest',
       ],
       './dynamo-cache': ['dynamoCache'],
+      './hono': ['twoKeyHono'],
     })
   })
 

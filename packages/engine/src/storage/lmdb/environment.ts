@@ -4,8 +4,10 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DATA_FILE, prepareDirectory } from './format.ts'
+import { assertCurrentFormat, DATA_FILE, prepareDirectory } from './format.ts'
+import { cannotOpen } from './failures.ts'
 import { openFiles, type Environment } from './lmdb.ts'
+import { loadLmdb } from './native.ts'
 
 interface Shared {
   files: Environment
@@ -20,9 +22,28 @@ interface User {
 /** Keyed by the identity of the data file, because a directory may have several paths. */
 const shared = new Map<string, Shared>()
 
+/** The same keys for all copies of this module, because a program may have two versions of the engine. */
+const OPEN_IN_PROCESS = Symbol.for('@strongroom/engine open data files')
+const processWide = globalThis as { [OPEN_IN_PROCESS]?: Set<string> }
+const openInProcess = (processWide[OPEN_IN_PROCESS] ??= new Set())
+
 /** Opens or creates a data directory; throws without changing anything if it is not a sound one. */
 export function openEnvironment(directory: string): Environment {
+  loadLmdb()
   prepareDirectory(directory)
+  const opened = openAnyFormat(directory)
+  try {
+    // A conversion may have begun after the first look. From now on it would see this process.
+    assertCurrentFormat(directory)
+    return opened
+  } catch (error) {
+    void opened.close()
+    throw error
+  }
+}
+
+/** For conversions: whatever the format of the directory is. */
+export function openAnyFormat(directory: string): Environment {
   const { files, users } = shared.get(identityOf(directory) ?? '') ?? openShared(directory)
   const user: User = { onSnapshot: [], onCommitFailure: [] }
   users.add(user)
@@ -38,6 +59,12 @@ export function openEnvironment(directory: string): Environment {
 }
 
 function openShared(directory: string): Shared {
+  if (openInProcess.has(identityOf(directory) ?? '')) {
+    throw cannotOpen(
+      directory,
+      'another copy of @strongroom/engine in this process has it open. Install one version of the package',
+    )
+  }
   const users = new Set<User>()
   const opened = openFiles(directory)
   opened.onSnapshot(() => {
@@ -50,9 +77,11 @@ function openShared(directory: string): Shared {
   const close = async (): Promise<void> => {
     shared.delete(identity)
     await opened.close()
+    openInProcess.delete(identity)
   }
   const made = { files: { ...opened, close }, users }
   shared.set(identity, made)
+  openInProcess.add(identity)
   return made
 }
 

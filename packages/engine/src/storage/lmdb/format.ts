@@ -1,5 +1,7 @@
 // The format version of a data directory, in a small file next to LMDB's. It is read before LMDB opens
-// anything, so a directory of a newer version, or of another program, is rejected unchanged.
+// anything, so a directory of a newer version, or of another program, is rejected unchanged. While a
+// directory is converted, the file has the new version, so that older programs cannot open it, and a
+// record of the conversion, so that this one does not either.
 
 import {
   closeSync,
@@ -18,7 +20,7 @@ import { dirname, join } from 'node:path'
 import { createPrivateFileSync, temporaryPath } from '@strongroom/platform/private-file'
 import { cannotOpen } from './failures.ts'
 
-/** Version 2 added logs of changes, and backups. */
+/** To raise it, add a conversion to `../conversions/list.ts`. */
 export const FORMAT_VERSION = 2
 const OLDEST_VERSION = 1
 export const FORMAT_FILE = 'format.json'
@@ -53,10 +55,10 @@ export function prepareDirectory(directory: string): void {
     throw cannotOpen(directory, `it cannot be created (${reason(error)})`, error)
   }
   const file = join(directory, FORMAT_FILE)
-  if (existsSync(file)) return assertKnownFormat(directory, file)
+  if (existsSync(file)) return assertCurrentFormat(directory)
   const names = namesIn(directory).filter((name) => !name.startsWith(`${FORMAT_FILE}.`))
   // Another process may have started concurrently and written the format file.
-  if (names.length > 0 && existsSync(file)) return assertKnownFormat(directory, file)
+  if (names.length > 0 && existsSync(file)) return assertCurrentFormat(directory)
   if (names.includes(DATA_FILE)) {
     throw cannotOpen(
       directory,
@@ -88,27 +90,68 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function assertKnownFormat(directory: string, file: string): void {
-  let format: unknown
+export interface Format {
+  format: number
+  /** A conversion that has not finished. */
+  converting?: Converting
+}
+
+export interface Converting {
+  from: number
+  /** The process that converts; it may have died. */
+  pid: number
+  /** The directory with the copy of what was there before, once it is complete. */
+  backup?: string
+}
+
+/** Undefined if there is no format file. */
+export function readFormat(directory: string): Format | undefined {
+  const file = join(directory, FORMAT_FILE)
+  if (!existsSync(file)) return undefined
+  let content: unknown
   try {
-    const content: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    if (typeof content === 'object' && content !== null && 'name' in content) {
-      if (content.name === FORMAT_NAME && 'format' in content) format = content.format
-    }
+    content = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     throw cannotOpen(directory, `its ${FORMAT_FILE} cannot be read`, error)
   }
-  if (typeof format !== 'number') {
+  if (isFormat(content)) return content
+  throw cannotOpen(directory, `its ${FORMAT_FILE} does not contain a format version of this engine`)
+}
+
+function isFormat(content: unknown): content is Format {
+  if (typeof content !== 'object' || content === null) return false
+  const { name, format, converting } = content as Partial<Format> & { name?: unknown }
+  if (name !== FORMAT_NAME || typeof format !== 'number') return false
+  return (
+    converting === undefined ||
+    (typeof converting.from === 'number' && typeof converting.pid === 'number')
+  )
+}
+
+/** Fails unless the directory has the format of this version, completely. */
+export function assertCurrentFormat(directory: string): void {
+  const { format, converting } = readFormat(directory) ?? { format: FORMAT_VERSION }
+  if (format > FORMAT_VERSION) {
     throw cannotOpen(
       directory,
-      `its ${FORMAT_FILE} does not contain a format version of this engine`,
+      `it was written by a newer version (format ${format}, and this version knows formats up to ${FORMAT_VERSION}): start that version again, or restore a backup that this version made`,
     )
   }
   if (!isKnownVersion(format)) {
     throw cannotOpen(directory, `its format version is ${format}, and ${KNOWN_VERSIONS}`)
   }
-  // From now on, versions that do not log changes must not write to it.
-  if (format < FORMAT_VERSION) writeFormat(directory)
+  if (converting !== undefined) {
+    throw cannotOpen(
+      directory,
+      `process ${converting.pid} is converting it to format ${format}: wait until it has finished. If that process does not run any more, start the server, which continues`,
+    )
+  }
+  if (format < FORMAT_VERSION) {
+    throw cannotOpen(
+      directory,
+      `an older version wrote it (format ${format}, and this version needs ${FORMAT_VERSION}): start the server, which makes a copy of it and converts it`,
+    )
+  }
 }
 
 export const KNOWN_VERSIONS = `this engine knows versions ${OLDEST_VERSION} to ${FORMAT_VERSION} only`
@@ -133,11 +176,11 @@ function createUnlessExists(file: string): void {
 }
 
 /** Writes the file atomically, even if two processes create the directory at the same time. */
-export function writeFormat(directory: string): void {
+export function writeFormat(directory: string, format: Format = { format: FORMAT_VERSION }): void {
   const temporary = temporaryPath(join(directory, FORMAT_FILE))
   const handle = createPrivateFileSync(temporary)
   try {
-    writeSync(handle, `${JSON.stringify({ name: FORMAT_NAME, format: FORMAT_VERSION })}\n`)
+    writeSync(handle, `${JSON.stringify({ name: FORMAT_NAME, ...format })}\n`)
     fsyncSync(handle)
   } finally {
     closeSync(handle)

@@ -1,18 +1,19 @@
 // The LMDB environment of a data directory. It configures the `lmdb` package so that an acknowledged
 // write is flushed (no overlapping sync), keys have up to 4,026 bytes (8 KB pages, fixed at creation),
 // keys and values are written directly into its buffers, and failed commits report their code. All uses
-// of the package's private parts are in this file and in `open-root.ts`, and its version is pinned.
+// of the package's private parts are in this file, `native.ts` and `open-root.ts`, and its version is pinned.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DISK_FULL_ADVICE, isNearlyFull } from '@strongroom/platform/disk-failure'
-import * as lmdb from 'lmdb'
+import type * as lmdb from 'lmdb'
 import type { Item } from '../../values/types.ts'
 import { copyBytes, type FastBuffer } from './bytes.ts'
 import { decodeItem } from '../codec.ts'
 import { cannotOpen, failureCode, writeAdvice } from './failures.ts'
 import { createPrivateFiles, DATA_FILE } from './format.ts'
 import { writeItemKey } from '../keys.ts'
+import { loadLmdb, type NativeTransaction } from './native.ts'
 import { openRoot } from './open-root.ts'
 import { assertSoundFile } from './pages.ts'
 import type { KeySchema } from '../storage.ts'
@@ -107,13 +108,14 @@ export interface Environment {
   snapshot(): Snapshot
   /** Later reads see everything that is committed by now. */
   refresh(): void
+  /** The ids of other processes that have the directory open. */
+  otherProcesses(): number[]
   /** The number of failed commits of this process whose promises were rejected. */
   readonly commits: { rejected: number }
   close(): Promise<void>
 }
 
-const { resetTxn } = (lmdb as unknown as { nativeAddon: { resetTxn: (address: number) => void } })
-  .nativeAddon
+const READ_ONLY = 0x20000
 
 export const entryKey: EntryKey = { bytes: Buffer.allocUnsafeSlow(8192) as FastBuffer, length: 0 }
 
@@ -159,6 +161,7 @@ export function openFiles(directory: string): Environment {
   })
   // The reader slots of killed processes would keep old pages from being reused.
   root.readerCheck()
+  const presence = openOrThrow(directory, () => showPresence(root))
   const { items, stored, entries, changes, meta } = openOrThrow(directory, () =>
     openDatabases(root),
   )
@@ -186,9 +189,32 @@ export function openFiles(directory: string): Environment {
     ensureSnapshot: () => reader.ensureReadTxn(),
     snapshot: () => root.useReadTransaction(),
     refresh: () => refresh(root),
+    otherProcesses: () => otherProcesses(root),
     commits: { rejected: 0 },
-    close: () => root.close(),
+    close() {
+      presence.abort()
+      return root.close()
+    },
   }
+}
+
+/**
+ * Keeps a slot in LMDB's table of readers, without a snapshot, for as long as the files are open: other
+ * processes see there who uses them. LMDB checks by a lock of the operating system whether the owner of a
+ * slot still runs, so a killed process does not count, even if its id is in use again.
+ */
+function showPresence(root: lmdb.RootDatabase): NativeTransaction {
+  const { Txn, resetTxn } = loadLmdb().nativeAddon
+  const presence = new Txn((root as unknown as { env: object }).env, READ_ONLY)
+  resetTxn(presence.address)
+  return presence
+}
+
+function otherProcesses(root: lmdb.RootDatabase): number[] {
+  root.readerCheck()
+  const lines = (root as unknown as { readerList(): string }).readerList().split('\n')
+  const ids = lines.map((line) => Number(/^\s*(\d+) /.exec(line)?.[1] ?? process.pid))
+  return [...new Set(ids)].filter((id) => id !== process.pid)
 }
 
 /** If LMDB cannot write a new file, lmdb may crash the process. */
@@ -246,5 +272,5 @@ function refresh(root: lmdb.RootDatabase): void {
   const current = root.useReadTransaction() as unknown as ReadTransaction
   current.done()
   if ((current.refCount ?? 0) > 0) root.resetReadTxn()
-  else resetTxn(current.address)
+  else loadLmdb().nativeAddon.resetTxn(current.address)
 }

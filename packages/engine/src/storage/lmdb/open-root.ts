@@ -5,18 +5,11 @@
 // EINVAL, also in processes that open the files later. When all of them have closed the files, the next
 // one creates new mutexes.
 
-import * as lmdb from 'lmdb'
+import type * as lmdb from 'lmdb'
 import { constants } from 'node:os'
 import { failureCode } from './failures.ts'
+import { loadLmdb, type NativeEnvironment } from './native.ts'
 import { pause } from './process.ts'
-
-interface NativeEnvironment {
-  path: string
-  close(): void
-}
-
-const { Env } = (lmdb as unknown as { nativeAddon: { Env: { prototype: NativeEnvironment } } })
-  .nativeAddon
 
 const MAX_ATTEMPTS = 200
 const MAX_PAUSE_MS = 20
@@ -41,8 +34,10 @@ interface Attempt {
 
 /** If lmdb fails after opening, it does not expose what it opened; but it sets the path of it first. */
 function attemptToOpen(options: lmdb.RootDatabaseOptionsWithPath): Attempt {
+  const { nativeAddon, open } = loadLmdb()
+  const { prototype } = nativeAddon.Env
   const opened: NativeEnvironment[] = []
-  Object.defineProperty(Env.prototype, 'path', {
+  Object.defineProperty(prototype, 'path', {
     configurable: true,
     set(this: NativeEnvironment, value: string) {
       opened.push(this)
@@ -50,11 +45,11 @@ function attemptToOpen(options: lmdb.RootDatabaseOptionsWithPath): Attempt {
     },
   })
   try {
-    return { root: lmdb.open(options) }
+    return { root: open(options) }
   } catch (error) {
     return { abandoned: opened[0], error }
   } finally {
-    Reflect.deleteProperty(Env.prototype, 'path')
+    Reflect.deleteProperty(prototype, 'path')
   }
 }
 

@@ -9,6 +9,7 @@ import type { LocalEvents } from '../../local-events.ts'
 import { openMailer } from '../../mail/mailer.ts'
 import type { FerryhookSettings } from '../../settings.ts'
 import { createStores } from '../../stores.ts'
+import { createFigures, type Figures } from '../../usage/figures.ts'
 import { type AdminService, createAdminService } from './service.ts'
 
 /** Running servers find out from the store. */
@@ -24,20 +25,22 @@ export async function openAdminOnStore(deps: {
   config: FerryhookSettings
   auditLog: AuditLog
   log: Log
-}): Promise<{ admin: AdminService; close: () => Promise<void> }> {
+}): Promise<{ admin: AdminService; figures: Pick<Figures, 'user'>; close: () => Promise<void> }> {
   const { auditLog } = deps
   // Cursors stay within this process.
   const cursors = createCursors(randomBytes(32))
   const mailer = await openMailer(deps.config)
+  const stores = createStores({ ...deps, cursors })
   const admin = createAdminService({
     ...deps,
-    stores: createStores({ ...deps, cursors }),
+    stores,
     auditedStores: (change) => createStores({ ...deps, cursors, db: auditLog.audited(change) }),
     localEvents: nobodyListens,
     mailer,
   })
   return {
     admin,
+    figures: createFigures({ stores, clock: deps.clock }),
     async close() {
       await admin.settled()
       mailer?.close()

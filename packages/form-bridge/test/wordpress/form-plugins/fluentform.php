@@ -3,7 +3,7 @@
  * Plugin Name: Fluent Forms (stand-in)
  *
  * Fires the hooks of Fluent Forms 6.2.2 with its arguments and in its order: app/Services/Form/SubmissionHandlerService.php
- * (insertSubmission, processSubmissionData). Spam is inserted with the status "spam" and still fires submission_inserted,
+ * (insertSubmission, processSubmissionData) and FormValidationService.php (validateSubmission). Spam is inserted with the status "spam" and still fires submission_inserted,
  * unless the owner skips it. The deprecated hook fires before the new one.
  */
 
@@ -47,7 +47,10 @@ function test_fluentform( string $case ): void {
 		test_upload( 'backups/site.txt' );
 		$values['cv'] = array( test_upload_url( wp_get_upload_dir()['basedir'] . '/fluentform/../backups/site.txt' ) );
 	}
+	do_action( 'fluentform/before_form_validation', $fields, $values );
+	// A step is only stored as a draft, by an action of its own.
 	if ( in_array( $case, array( 'invalid', 'step' ), true ) ) {
+		apply_filters( 'fluentform/validation_errors', array( 'names' => array( 'required' => 'Required' ) ), $values, $form, $fields );
 		return;
 	}
 	$row = array( 'form_id' => 61, 'serial_number' => 1, 'response' => wp_json_encode( $values ) );

@@ -28,6 +28,7 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       { name: 'console', title: 'Console', summary: 'The web console and how to sign in' },
       { name: 'operations', title: 'Operations', summary: 'Start, back up, rotate, troubleshoot' },
+      { name: 'upgrading', title: 'Upgrading', summary: 'Start a new version, go back' },
       { name: 'configuration', title: 'Configuration', summary: 'Every setting and its default' },
       { name: 'command-line', title: 'Command line', summary: 'Commands, output and exit codes' },
       {

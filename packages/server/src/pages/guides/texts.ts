@@ -20,6 +20,7 @@ import sealedCryptography from '../../../../../docs/sealed-cryptography.md' with
 import sealed from '../../../../../docs/sealed.md' with { type: 'text' }
 import threatModel from '../../../../../docs/threat-model.md' with { type: 'text' }
 import twoKey from '../../../../../docs/two-key.md' with { type: 'text' }
+import upgrading from '../../../../../docs/upgrading.md' with { type: 'text' }
 
 export const guideTexts: Readonly<Record<string, string>> = {
   architecture,
@@ -41,6 +42,7 @@ export const guideTexts: Readonly<Record<string, string>> = {
   sealed,
   'threat-model': threatModel,
   'two-key': twoKey,
+  upgrading,
 }
 
 export const guideImages: Readonly<Record<string, string>> = {

@@ -1,0 +1,5 @@
+import type { Conversion } from './conversion.ts'
+import { toFormat2 } from './to-format-2.ts'
+
+/** In order. Conversions are never removed or changed, because directories of every format exist. */
+export const conversions: readonly Conversion[] = [toFormat2]
