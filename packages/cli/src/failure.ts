@@ -1,6 +1,7 @@
 /** Reports failures to people and programs, and chooses the exit code. */
 import { DynamoError } from '@strongroom/engine/errors'
 import { DataError } from '@strongroom/engine/storage/lmdb/failures'
+import { AccessDenied } from '@strongroom/kit/access-denied'
 import { ApiError, Failure } from '@strongroom/kit/errors'
 import { KmsError } from '@strongroom/kms/errors'
 import { MasterKeyError } from '@strongroom/kms/master-key/errors'
@@ -56,6 +57,7 @@ export function explain(error: unknown): string {
 
 function isExpected(error: unknown): error is Error {
   const expected = [
+    AccessDenied,
     ApiError,
     Failure,
     DataError,

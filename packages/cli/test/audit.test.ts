@@ -121,6 +121,7 @@ const OTHERS = [
   // Its entries are tested below, on stores without tables.
   'tables create',
   'tables cloudformation',
+  'tables policy',
   'tables verify',
   'user failing',
   'user list',

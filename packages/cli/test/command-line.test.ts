@@ -152,12 +152,52 @@ describe('strongroom on the command line', () => {
     )
   })
 
-  test('prints the CloudFormation template of all tables, with the prefix', async () => {
+  test('prints the CloudFormation template of all tables, with the prefix as a parameter', async () => {
     const { stdout } = await inProcess(['tables', 'cloudformation'], {
       env: { STRONGROOM_TABLE_PREFIX: 'dev-' },
     })
-    expect(JSON.parse(stdout).Resources.StrongroomServer.Properties.TableName).toBe(
-      'dev-strongroom-server',
+    const { Parameters, Resources } = JSON.parse(stdout)
+    expect(Parameters.Prefix.Default).toBe('dev-')
+    expect(Resources.StrongroomServer.Properties.TableName).toEqual({
+      'Fn::Sub': '${Prefix}strongroom-server',
+    })
+  })
+
+  test('prints the template of Sealed alone with the resource and outputs of its specification', async () => {
+    const { stdout } = await inProcess(['tables', 'cloudformation', '--only', 'sealed'])
+    const { Resources, Outputs } = JSON.parse(stdout)
+    // A server also needs operators, the audit log and branch keys.
+    expect(Object.keys(Resources).toSorted()).toEqual([
+      'SecretsTable',
+      'StrongroomBranchKeys',
+      'StrongroomOperations',
+      'StrongroomServer',
+    ])
+    expect(Outputs.TableName.Value).toEqual({ Ref: 'SecretsTable' })
+    expect(Outputs.TableArn.Value).toEqual({ 'Fn::GetAtt': ['SecretsTable', 'Arn'] })
+    const wrong = await inProcess(['tables', 'cloudformation', '--only', 'seeled'])
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining('There is no service "seeled": did you mean sealed?'),
+    ])
+  })
+
+  test('prints the IAM policy of a server, which creates tables only if asked', async () => {
+    const env = {
+      STRONGROOM_TABLE_PREFIX: 'dev-',
+      KMS_KEY_ARN: 'arn:aws:kms:eu-central-1:111122223333:key/abc',
+    }
+    const { stdout } = await inProcess(['tables', 'policy'], { env })
+    expect(stdout).toContain(
+      '"arn:aws:dynamodb:eu-central-1:111122223333:table/dev-strongroom-server"',
+    )
+    expect(stdout).toContain(`"${env.KMS_KEY_ARN}"`)
+    expect(stdout).not.toContain('CreateTable')
+    expect((await inProcess(['tables', 'policy', '--create'], { env })).stdout).toContain(
+      '"dynamodb:CreateTable"',
+    )
+    expect((await inProcess(['tables', 'policy'])).stdout).toContain(
+      '"arn:aws:dynamodb:*:*:table/strongroom-server"',
     )
   })
 })
@@ -223,6 +263,21 @@ describe('a failed start prints one line and creates nothing', () => {
     expect(stderr).toBe(
       'Cannot use DynamoDB in eu-central-1 (CredentialsProviderError): check AWS_REGION and the AWS credentials\n',
     )
+  })
+
+  test('if the IAM policy lacks an action', async () => {
+    const server = createServer((_request, response) => {
+      const message =
+        'User: arn:aws:iam::111122223333:user/ada is not authorized to perform: dynamodb:ListTables on resource: arn:aws:dynamodb:eu-central-1:111122223333:table/* because no identity-based policy allows it'
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
+      response.end(JSON.stringify({ __type: 'AccessDeniedException', message }))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect(await failure({ PORT: '0', DYNAMODB_ENDPOINT: `http://127.0.0.1:${port}` })).toBe(
+      'AWS denied dynamodb:ListTables on table/*: add it to the IAM policy of this process. "strongroom tables policy" prints what a server needs; functions get their roles from the stack.\n',
+    )
+    server.close()
   })
 
   test.runIf(inject('dynamodbLocal'))('an endpoint without the tables', async () => {

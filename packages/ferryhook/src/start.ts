@@ -16,6 +16,7 @@ import { ingestRoutes } from './ingest/routes.ts'
 import type { LocalEvents } from './local-events.ts'
 import { openMailer } from './mail/mailer.ts'
 import { destinationPolicy } from './outbound/destination-url.ts'
+import { type Backlog, readBacklog } from './queue/backlog.ts'
 import { createReplayRunner } from './replays/runner.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import { createWorkScheduler } from './sandbox/work-scheduler.ts'
@@ -116,6 +117,8 @@ export interface FerryhookWorker extends RunningWorker {
   runDue(): Promise<void>
   /** Extends the expiry of events whose work is overdue. */
   extendOverdue(): Promise<void>
+  /** How much work is due. */
+  readBacklog(): Promise<Backlog>
 }
 
 /** Starts a process that only delivers. Any number of them can run. */
@@ -137,6 +140,7 @@ export async function startFerryhookWorker(
       await delivery.notifier.settled()
     },
     extendOverdue: delivery.extendOverdue,
+    readBacklog: () => readBacklog({ ...delivery.stores, clock: deps.clock }),
     async close() {
       await replays.close()
       await delivery.close()

@@ -32,6 +32,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
+import { accessDenied } from './access-denied.ts'
 import type { Db, Item } from './db.ts'
 import { numberFromText } from './number-value.ts'
 
@@ -110,6 +111,7 @@ interface SdkFailure extends Error {
  */
 function rethrow(error: SdkFailure): never {
   const { name, message, code, Item, CancellationReasons } = error
+  if (name === 'AccessDeniedException') throw accessDenied(message)
   throw Object.assign(new Error(message), {
     name,
     ...(code !== undefined && { code }),

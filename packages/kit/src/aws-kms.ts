@@ -11,6 +11,7 @@ import {
   KMSClient,
   ReEncryptCommand,
 } from '@aws-sdk/client-kms'
+import { accessDenied } from './access-denied.ts'
 import type { Kms } from './kms.ts'
 
 export interface AwsKmsOptions {
@@ -89,5 +90,6 @@ function rethrow(error: Error & SdkErrorFields): never {
     throw Object.assign(new Error(`KMS sent no valid response (status ${status})`), {
       name: 'KMSInternalException',
     })
+  if (name === 'AccessDeniedException') throw accessDenied(message)
   throw Object.assign(new Error(message), { name, ...(code !== undefined && { code }) })
 }

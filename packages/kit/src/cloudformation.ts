@@ -1,109 +1,94 @@
-/** A CloudFormation template with the declared tables and a policy for each function. */
-import type { ServiceFunction } from './data-model.ts'
+/**
+ * A CloudFormation template with the declared tables and nothing else, so that it stays below the
+ * 51,200 bytes that `aws cloudformation deploy` sends without a bucket. Roles belong to `infra/`.
+ */
 import { createTableInput, type Table } from './table.ts'
 
 export interface TemplateParts {
   tables: readonly Table[]
-  /** By service name; each function gets a policy that allows only what it needs. */
-  functions?: Readonly<Record<string, readonly ServiceFunction[]>>
+  /** The default of the parameter `Prefix`. */
   prefix?: string
+  /** The table that the template is made for: its outputs are `TableName` and `TableArn`. */
+  main?: Table | undefined
 }
 
-export function cloudFormation({ tables, functions = {}, prefix = '' }: TemplateParts): object {
-  const policies = Object.entries(functions).flatMap(([service, each]) =>
-    each.map((one) => ({
-      id: `${logicalId(`${service} ${one.name}`)}Policy`,
-      resource: policyResource(service, one),
-    })),
-  )
+/** The tag whose value is a parameter of the template. */
+const ENVIRONMENT = 'Environment'
+
+export function cloudFormation({ tables, prefix = '', main }: TemplateParts): object {
   return {
     AWSTemplateFormatVersion: '2010-09-09',
-    Description: 'The DynamoDB tables of Strongroom, and a policy for each function that uses them',
-    Resources: {
-      ...Object.fromEntries(
-        tables.map((table) => [logicalId(table.name), tableResource(table, prefix)]),
-      ),
-      ...Object.fromEntries(policies.map(({ id, resource }) => [id, resource])),
+    Description: 'The DynamoDB tables of Strongroom',
+    Parameters: {
+      Prefix: {
+        Type: 'String',
+        Default: prefix,
+        MaxLength: 32,
+        AllowedPattern: '[a-zA-Z0-9_.-]*',
+        ConstraintDescription: 'use letters, digits, dots, hyphens and underscores',
+        Description: 'Prefix of all table names; set STRONGROOM_TABLE_PREFIX to the same',
+      },
+      [ENVIRONMENT]: {
+        Type: 'String',
+        Default: 'production',
+        MinLength: 1,
+        MaxLength: 256,
+        Description: 'Value of the tag Environment',
+      },
     },
-    Outputs: Object.assign(
-      {},
-      ...tables.map(tableOutputs),
-      ...policies.map(({ id }) => ({ [`${id}Arn`]: { Value: { Ref: id } } })),
-    ),
+    Resources: Object.fromEntries(tables.map((table) => [logicalId(table), tableResource(table)])),
+    Outputs: Object.assign({}, ...tables.map((table) => tableOutputs(table, table === main))),
   }
 }
 
-function tableResource(table: Table, prefix: string): object {
-  const { TableName, ...input } = createTableInput(table)
+function tableResource(table: Table): object {
+  const { Tags, ...properties } = tableProperties(table)
   return {
     Type: 'AWS::DynamoDB::Table',
     // Deleting a stack must never delete data.
     DeletionPolicy: 'Retain',
     UpdateReplacePolicy: 'Retain',
     Properties: {
-      TableName: prefix + TableName,
-      ...input,
-      ...(table.ttl && {
-        TimeToLiveSpecification: { AttributeName: table.ttl, Enabled: true },
+      TableName: { 'Fn::Sub': `\${Prefix}${table.name}` },
+      ...properties,
+      ...(Tags && {
+        Tags: Tags.map((tag) =>
+          tag.Key === ENVIRONMENT ? { ...tag, Value: { Ref: ENVIRONMENT } } : tag,
+        ),
       }),
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: table.pointInTimeRecovery },
       SSESpecification: { SSEEnabled: true },
     },
   }
 }
 
-/** A policy to attach to the role of the function. */
-function policyResource(service: string, { name, summary, allows }: ServiceFunction): object {
+/** What CloudFormation needs to know about a table, except its name and its encryption. */
+export function tableProperties(table: Table) {
+  const { TableName: _name, StreamSpecification: stream, ...input } = createTableInput(table)
   return {
-    Type: 'AWS::IAM::ManagedPolicy',
-    Properties: {
-      Description: `${service} ${name}: ${summary}`,
-      PolicyDocument: {
-        Version: '2012-10-17',
-        Statement: allows.flatMap(({ table, actions, indexes = [], leadingKeys }) => [
-          ...(actions.length > 0 ? [statement(actions, [arn(table)], leadingKeys)] : []),
-          // An index can only be queried.
-          ...indexes.map((index) => statement(['Query'], [arn(table, index)], leadingKeys)),
-        ]),
-      },
-    },
+    ...input,
+    // CloudFormation has no StreamEnabled: a stream that is specified is on.
+    ...(stream && { StreamSpecification: { StreamViewType: stream.StreamViewType } }),
+    ...(table.ttl && { TimeToLiveSpecification: { AttributeName: table.ttl, Enabled: true } }),
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: table.pointInTimeRecovery },
+    DeletionProtectionEnabled: true,
   }
 }
 
-function statement(
-  actions: readonly string[],
-  resources: object[],
-  leadingKeys?: readonly string[],
-): object {
+function tableOutputs(table: Table, isMain: boolean): object {
+  const id = logicalId(table)
+  const name = isMain ? 'Table' : id.endsWith('Table') ? id : `${id}Table`
   return {
-    Effect: 'Allow',
-    Action: actions.map((action) => `dynamodb:${action}`),
-    Resource: resources,
-    ...(leadingKeys && {
-      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeys } },
-    }),
+    [`${name}Name`]: { Description: 'DynamoDB table name', Value: { Ref: id } },
+    [`${name}Arn`]: { Description: 'DynamoDB table ARN', Value: { 'Fn::GetAtt': [id, 'Arn'] } },
   }
 }
 
-function arn({ name }: Table, index?: string): object {
-  const id = logicalId(name)
-  if (index === undefined) return { 'Fn::GetAtt': [id, 'Arn'] }
-  return { 'Fn::Sub': `\${${id}.Arn}/index/${index}` }
-}
-
-function tableOutputs({ name }: Table): object {
-  const id = logicalId(name)
-  return {
-    [`${id}TableName`]: { Description: 'DynamoDB table name', Value: { Ref: id } },
-    [`${id}TableArn`]: {
-      Description: 'DynamoDB table ARN',
-      Value: { 'Fn::GetAtt': [id, 'Arn'] },
-    },
-  }
-}
-
-/** `sealed-secrets` becomes `SealedSecrets`: logical ids are letters and digits only. */
-function logicalId(name: string): string {
+/** `ferryhook-main` becomes `FerryhookMain`: logical ids are letters and digits only. */
+export function logicalId({
+  name,
+  logicalId: declared,
+}: Pick<Table, 'name' | 'logicalId'>): string {
+  if (declared !== undefined) return declared
   return name
     .split(/[^a-zA-Z0-9]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))

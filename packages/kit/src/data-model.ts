@@ -1,6 +1,6 @@
 /**
- * The entities and functions of a service, as data: docs/data-model.md and the IAM policies of the
- * CloudFormation template are generated from them.
+ * The entities and functions of a service, as data: docs/data-model.md and the IAM policies of
+ * deployed functions are generated from them.
  */
 import type { z } from 'zod'
 import type { Table } from './table.ts'

@@ -19,6 +19,8 @@ export interface Table<Key extends string = string> {
   /** What a record of its stream has, for functions that changes of the table start. */
   stream?: StreamView
   tags?: Record<string, string>
+  /** The logical id in CloudFormation templates, if the specification has one. */
+  logicalId?: string
 }
 
 export type StreamView = 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES'

@@ -125,15 +125,18 @@ describe('the CloudFormation template', () => {
     const tables = [{ ...letters, pointInTimeRecovery: true }]
     expect(cloudFormation({ tables, prefix: 'dev-' })).toEqual({
       AWSTemplateFormatVersion: '2010-09-09',
-      Description:
-        'The DynamoDB tables of Strongroom, and a policy for each function that uses them',
+      Description: 'The DynamoDB tables of Strongroom',
+      Parameters: {
+        Prefix: expect.objectContaining({ Type: 'String', Default: 'dev-', MaxLength: 32 }),
+        Environment: expect.objectContaining({ Type: 'String', Default: 'production' }),
+      },
       Resources: {
         LetterBox: {
           Type: 'AWS::DynamoDB::Table',
           DeletionPolicy: 'Retain',
           UpdateReplacePolicy: 'Retain',
           Properties: {
-            TableName: 'dev-letter-box',
+            TableName: { 'Fn::Sub': '${Prefix}letter-box' },
             BillingMode: 'PAY_PER_REQUEST',
             KeySchema: [
               { AttributeName: 'PK', KeyType: 'HASH' },
@@ -163,6 +166,7 @@ describe('the CloudFormation template', () => {
             Tags: [{ Key: 'Project', Value: 'post' }],
             TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
             PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+            DeletionProtectionEnabled: true,
             SSESpecification: { SSEEnabled: true },
           },
         },
@@ -177,64 +181,25 @@ describe('the CloudFormation template', () => {
     })
   })
 
-  test('gives each function a policy with its own actions on its own tables and indexes', () => {
-    const template = cloudFormation({
-      tables: [letters],
-      functions: {
-        Post: [
-          {
-            name: 'delivery',
-            summary: 'Finds letters',
-            allows: [{ table: letters, actions: ['GetItem', 'Query'], indexes: ['GSI1'] }],
-          },
-        ],
-      },
-    })
-    expect(template).toMatchObject({
-      Resources: {
-        PostDeliveryPolicy: {
-          Type: 'AWS::IAM::ManagedPolicy',
-          Properties: {
-            Description: 'Post delivery: Finds letters',
-            PolicyDocument: {
-              Version: '2012-10-17',
-              Statement: [
-                {
-                  Effect: 'Allow',
-                  Action: ['dynamodb:GetItem', 'dynamodb:Query'],
-                  Resource: [{ 'Fn::GetAtt': ['LetterBox', 'Arn'] }],
-                },
-                {
-                  Effect: 'Allow',
-                  Action: ['dynamodb:Query'],
-                  Resource: [{ 'Fn::Sub': '${LetterBox.Arn}/index/GSI1' }],
-                },
-              ],
-            },
-          },
-        },
-      },
-      Outputs: { PostDeliveryPolicyArn: { Value: { Ref: 'PostDeliveryPolicy' } } },
-    })
+  test('has the parameter Environment as the value of the tag', () => {
+    const tables = [{ ...letters, tags: { Project: 'post', Environment: 'production' } }]
+    expect(cloudFormation({ tables })).toHaveProperty('Resources.LetterBox.Properties.Tags', [
+      { Key: 'Project', Value: 'post' },
+      { Key: 'Environment', Value: { Ref: 'Environment' } },
+    ])
   })
 
-  test('limits a function to the partitions and indexes that it needs', () => {
-    const leadingKeys = ['LETTER#*']
-    const allows = [{ table: letters, actions: [], indexes: ['GSI1'], leadingKeys }]
-    const template = cloudFormation({
-      tables: [letters],
-      functions: { Post: [{ name: 'list', summary: 'Lists letters', allows }] },
+  test('that is made for one table has its declared logical id and plain output names', () => {
+    const main = { ...letters, logicalId: 'LettersTable' }
+    const template = cloudFormation({ tables: [main, { ...letters, name: 'stamps' }], main })
+    expect(template).toMatchObject({
+      Resources: { LettersTable: {}, Stamps: {} },
+      Outputs: {
+        TableName: { Value: { Ref: 'LettersTable' } },
+        TableArn: { Value: { 'Fn::GetAtt': ['LettersTable', 'Arn'] } },
+        StampsTableName: { Value: { Ref: 'Stamps' } },
+      },
     })
-    expect(template).toHaveProperty(
-      'Resources.PostListPolicy.Properties.PolicyDocument.Statement',
-      [
-        {
-          Effect: 'Allow',
-          Action: ['dynamodb:Query'],
-          Resource: [{ 'Fn::Sub': '${LetterBox.Arn}/index/GSI1' }],
-          Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeys } },
-        },
-      ],
-    )
+    expect(cloudFormation({ tables: [main] })).toHaveProperty('Outputs.LettersTableName')
   })
 })

@@ -8,4 +8,5 @@ export const secretsTable = defineTable({
   // A backup would keep secrets that were destroyed.
   pointInTimeRecovery: false,
   tags: { Project: 'sealed-fyi', Environment: 'production' },
+  logicalId: 'SecretsTable',
 })

@@ -28,27 +28,29 @@ describe('the table sealed-secrets', () => {
     expect(secretsTable.pointInTimeRecovery).toBe(false)
   })
 
-  test('has time to live, tags and outputs in its CloudFormation template', () => {
-    const template = cloudFormation({ tables: [secretsTable] })
+  test('has the resource, time to live, tags and outputs of its specification in its CloudFormation template', () => {
+    const template = cloudFormation({ tables: [secretsTable], main: secretsTable })
     expect(template).toMatchObject({
       Resources: {
-        SealedSecrets: {
+        SecretsTable: {
+          DeletionPolicy: 'Retain',
           Properties: {
-            TableName: 'sealed-secrets',
+            TableName: { 'Fn::Sub': '${Prefix}sealed-secrets' },
             BillingMode: 'PAY_PER_REQUEST',
             KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
             Tags: [
               { Key: 'Project', Value: 'sealed-fyi' },
-              { Key: 'Environment', Value: 'production' },
+              { Key: 'Environment', Value: { Ref: 'Environment' } },
             ],
             TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
             PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false },
+            DeletionProtectionEnabled: true,
           },
         },
       },
       Outputs: {
-        SealedSecretsTableName: { Value: { Ref: 'SealedSecrets' } },
-        SealedSecretsTableArn: { Value: { 'Fn::GetAtt': ['SealedSecrets', 'Arn'] } },
+        TableName: { Value: { Ref: 'SecretsTable' } },
+        TableArn: { Value: { 'Fn::GetAtt': ['SecretsTable', 'Arn'] } },
       },
     })
   })

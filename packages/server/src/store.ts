@@ -1,4 +1,5 @@
 /** Opens the store that the settings select. No other file knows which stores exist. */
+import { AccessDenied } from '@strongroom/kit/access-denied'
 import { Failure } from '@strongroom/kit/errors'
 import { stat, statfs } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
@@ -83,6 +84,7 @@ async function requireResponse(
   message: (reason: string) => string,
 ): Promise<void> {
   await store.check().catch((error: unknown) => {
+    if (error instanceof AccessDenied) throw error
     throw new Failure('failed', message(failureReason(error)))
   })
 }

@@ -66,6 +66,7 @@ ${sections.join('\n')}`
     ({ service, where, test: shown }) => {
       expect(where).not.toBe('')
       const [, file = '', title = ''] = /^`?([\w./-]+\.test\.ts): (.+?)`?$/.exec(shown) ?? []
+      // Tests of deployments are in other packages: `../../lambda/test/…`.
       expect(existsSync(join(packages, service, 'test', file)), file).toBe(true)
       expect(title).not.toBe('')
       expect(sourceOf(service, file).includes(title), `${file} has no test "${title}"`).toBe(true)

@@ -1,12 +1,11 @@
 /** `strongroom serve`: what `npm start` runs. */
 import { batchLines, createLog } from '@strongroom/kit/log'
-import { nearest } from '@strongroom/kit/nearest'
-import type { Service } from '@strongroom/kit/service'
 import { type RunningServer, serve } from '@strongroom/server/serve'
 import { services } from '@strongroom/server/services'
 import { settings } from '@strongroom/server/settings'
 import { version } from '@strongroom/server/version'
-import { type Command, usageError } from '../command.ts'
+import { chooseServices } from '../choose-services.ts'
+import type { Command } from '../command.ts'
 import { askMasterKeyPassphrase } from '../input.ts'
 import { requireOutside, saveBootstrapCode, type SavedCode } from '../server/bootstrap-file.ts'
 import { stopSignal } from '../stop-signal.ts'
@@ -83,19 +82,6 @@ const serveCommand: Command = {
     await server.close()
     if (saved?.kind === 'saved') await saved.remove()
   },
-}
-
-function chooseServices(only: string | boolean | undefined): readonly Service[] {
-  if (typeof only !== 'string') return services
-  const found = services.find(({ name }) => name === only)
-  if (found) return [found]
-  const names = services.map(({ name }) => name)
-  const meant = nearest(only, names)
-  const known =
-    names.length > 0 ? `choose from ${names.join(', ')}` : 'none is part of this version'
-  throw usageError(
-    `There is no service "${only}": ${meant === undefined ? known : `did you mean ${meant}?`}`,
-  )
 }
 
 function banner(server: RunningServer, saved: SavedCode | undefined): string {

@@ -5,9 +5,12 @@ import { operationsTable } from '@strongroom/kit/operations-table'
 import type { Table } from '@strongroom/kit/table'
 import { createTables, findMissingTables, verifyTables } from '@strongroom/kit/tables'
 import { systemClock } from '@strongroom/platform/clock'
-import { dataModels, everyTable } from '@strongroom/server/data-model'
+import { everyTable } from '@strongroom/server/data-model'
 import { localActor } from '@strongroom/server/local-actor'
+import { serverPolicy } from '@strongroom/server/server-policy'
 import { settings } from '@strongroom/server/settings'
+import { tablesOf } from '@strongroom/server/tables'
+import { chooseServices } from '../choose-services.ts'
 import type { Command } from '../command.ts'
 import { withStore } from '../store.ts'
 
@@ -78,18 +81,59 @@ const tablesVerify: Command = {
     }),
 }
 
+const only = { value: 'SERVICE', summary: 'Only the tables of a server with this service' }
+
 const tablesCloudFormation: Command = {
   name: 'tables cloudformation',
   kind: 'store',
-  summary: 'Print a CloudFormation template with tables and policies',
-  async run({ env, output }) {
+  summary: 'Print a CloudFormation template with the tables',
+  options: { only },
+  about: `Deploy it with "aws cloudformation deploy". The parameters of the template are Prefix (by default
+STRONGROOM_TABLE_PREFIX) and Environment. Deleting the stack keeps the tables. With --only, the outputs
+TableName and TableArn are those of the table of that service.`,
+  async run({ env, options, output }) {
     const { STRONGROOM_TABLE_PREFIX: prefix } = settings.parse(env)
-    const functions = Object.fromEntries(
-      dataModels.map((model) => [model.service, model.functions]),
-    )
-    const template = cloudFormation({ tables: everyTable, functions, prefix })
+    const tables = chooseTables(options['only'])
+    const template = cloudFormation({ ...tables, prefix })
     output.result(`${JSON.stringify(template, null, 2)}\n`, template)
   },
 }
 
-export const commands: readonly Command[] = [tablesCreate, tablesVerify, tablesCloudFormation]
+const tablesPolicy: Command = {
+  name: 'tables policy',
+  kind: 'store',
+  summary: 'Print the IAM policy that a server on DynamoDB and AWS KMS needs',
+  options: {
+    only,
+    create: { summary: 'Also allow "strongroom tables create"' },
+  },
+  about: `For servers and workers that run outside Lambda. Names the tables by STRONGROOM_TABLE_PREFIX and
+AWS_REGION, and the key by KMS_KEY_ARN; what is not set is any region, account or key.`,
+  async run({ env, options, output }) {
+    const configured = settings.parse(env)
+    const { tables } = chooseTables(options['only'])
+    const policy = serverPolicy({
+      tables,
+      prefix: configured.STRONGROOM_TABLE_PREFIX,
+      region: configured.AWS_REGION,
+      keyArn: configured.KMS_KEY_ARN,
+      mayCreate: options['create'] === true,
+    })
+    output.result(`${JSON.stringify(policy, null, 2)}\n`, policy)
+  },
+}
+
+/** The tables of all services, or of one with its main table. */
+function chooseTables(chosen: string | boolean | undefined) {
+  if (chosen === undefined) return { tables: everyTable }
+  const services = chooseServices(chosen)
+  const [main, ...others] = services.flatMap(({ tables }) => tables)
+  return { tables: tablesOf(services), main: others.length === 0 ? main : undefined }
+}
+
+export const commands: readonly Command[] = [
+  tablesCreate,
+  tablesVerify,
+  tablesCloudFormation,
+  tablesPolicy,
+]

@@ -1,21 +1,32 @@
 import { setTimeout } from 'node:timers/promises'
+import { createMetrics } from '@strongroom/kit/metrics'
 import { ferryhookService } from '@strongroom/ferryhook/service'
 import { type FerryhookWorker, startFerryhookWorker } from '@strongroom/ferryhook/start'
 import { createServiceDeps } from '@strongroom/server/service-deps'
 import { openOnce } from '../open-once.ts'
 import { type LambdaContext, openRuntime, requirePublicUrl } from '../runtime.ts'
 import { type BatchResult, findDueTime, type StreamEvent } from '../stream-event.ts'
+import { createWorkReport, type WorkReport } from '../work-report.ts'
 
 /** Longer than an attempt takes. */
 const ATTEMPT_MS = 20_000
 
+interface OpenWorker {
+  worker: FerryhookWorker
+  report: WorkReport
+}
+
 const runtime = openOnce(() => openRuntime([ferryhookService]))
 let open = openOnce(startWorker)
 
-async function startWorker(): Promise<FerryhookWorker> {
+async function startWorker(): Promise<OpenWorker> {
   const opened = await runtime()
   requirePublicUrl(opened)
-  return startFerryhookWorker(createServiceDeps({ ...opened, services: [ferryhookService] }))
+  // Each worker registers its own: a second one after a late run would find the names taken.
+  const metrics = createMetrics()
+  const deps = createServiceDeps({ ...opened, metrics, services: [ferryhookService] })
+  const worker = await startFerryhookWorker(deps)
+  return { worker, report: createWorkReport({ metrics, log: opened.log }) }
 }
 
 /** For the stream of the events table and for a schedule. */
@@ -38,7 +49,9 @@ async function handle(
 ): Promise<BatchResult | undefined> {
   if (Records === undefined) {
     await runDue(context)
-    await (await open()).extendOverdue()
+    const { worker, report } = await open()
+    await worker.extendOverdue()
+    await report((await worker.readBacklog()).overdue)
     return undefined
   }
   const dueAt = findDueTime({ Records }, Date.now())
@@ -59,7 +72,7 @@ async function handle(
 
 /** Stops taking work when there is no time for another attempt; the next invocation continues. */
 async function runDue(context: LambdaContext): Promise<void> {
-  const worker = await open()
+  const { worker, report } = await open()
   const ending = new AbortController()
   const lateMs = Math.max(0, context.getRemainingTimeInMillis() - ATTEMPT_MS)
   const late = setTimeout(lateMs, 'late' as const, { signal: ending.signal }).catch(() => undefined)
@@ -69,5 +82,6 @@ async function runDue(context: LambdaContext): Promise<void> {
     await worker.close()
   } finally {
     ending.abort()
+    await report()
   }
 }

@@ -1,5 +1,6 @@
 /** Opens the KMS that the settings select. No other file knows which exist. */
 import { resolve } from 'node:path'
+import { AccessDenied } from '@strongroom/kit/access-denied'
 import { Failure } from '@strongroom/kit/errors'
 import { isLoopbackHost } from '@strongroom/kit/safe-fetch/public-address'
 import type { Clock } from '@strongroom/platform/clock'
@@ -149,6 +150,7 @@ async function openRemote(
   const state = async () => (await kms.describeKey({ KeyId: arn })).KeyMetadata.KeyState
   await state().catch((error: unknown) => {
     kms.close()
+    if (error instanceof AccessDenied) throw error
     throw new Failure(
       'failed',
       `Cannot use the key of ${place.label} at ${place.location} (${failureReason(error)}): check ${connection.endpoint === undefined ? '' : 'KMS_ENDPOINT, '}KMS_KEY_ARN and the AWS credentials`,
