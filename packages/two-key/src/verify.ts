@@ -7,6 +7,7 @@ import {
   logDecision,
   rejectPayload,
   rejectSignature,
+  UNCHECKED,
 } from './decision.ts'
 import {
   type CheckExistence,
@@ -101,7 +102,7 @@ async function decide(
   const parsed = parsePayload(request)
   if ('error' in parsed) return rejectPayload(parsed.error, app.rejectStatus)
   const { payload } = parsed
-  if (!isCheckable(payload)) return { ok: true, payload, source: 'signature' }
+  if (!isCheckable(payload)) return { ok: true, payload, source: 'signature', ...UNCHECKED }
 
   const rejected = app.checkPolicy(payload)
   if (rejected) return rejected

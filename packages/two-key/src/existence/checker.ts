@@ -129,11 +129,17 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
       deletedUser: options.deletedUser ?? 'deny',
       archivedChannel: options.archivedChannel ?? 'allow',
     },
-    onCredentialError: (slackError) =>
-      log.error('bot token rejected: reinstall the app or grant the missing scope', {
-        event: 'existence_check_api_error',
-        slackError,
-      }),
+    onCredentialError: (slackError, missingScopes) =>
+      log.error(
+        missingScopes.length > 0
+          ? `bot token lacks a scope: reinstall the app with ${missingScopes.join(', ')}`
+          : 'bot token rejected: reinstall the app',
+        {
+          event: 'existence_check_api_error',
+          slackError,
+          ...(missingScopes.length > 0 && { missingScopes }),
+        },
+      ),
   })
   const { lookupIds, isKnownAbsent, probeToken } = createRequestLookup({
     lookup,

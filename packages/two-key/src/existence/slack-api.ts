@@ -15,7 +15,8 @@ export type SlackMethod =
 
 export type SlackReply =
   | { kind: 'ok'; body: Readonly<Record<string, unknown>>; scopes: readonly string[] }
-  | { kind: 'error'; error: string }
+  /** `needed` has the scopes that a `missing_scope` names. */
+  | { kind: 'error'; error: string; needed: readonly string[] }
   | { kind: 'rate_limited'; retryAfterSeconds: number | undefined }
   /** No usable response: a broken connection, a 5xx, an HTML page. */
   | { kind: 'unreachable' }
@@ -86,17 +87,26 @@ async function readReply(response: Response, signal: AbortSignal): Promise<Slack
   const body: unknown = JSON.parse(Buffer.from(read.bytes).toString())
   if (typeof body !== 'object' || body === null || !('ok' in body)) return { kind: 'unreachable' }
   if (body.ok === true) {
-    const scopes = (response.headers.get('x-oauth-scopes') ?? '').split(',')
-    const granted = scopes.map((scope) => scope.trim()).filter((scope) => scope !== '')
-    return { kind: 'ok', body: { ...body }, scopes: granted }
+    const scopes = scopesIn(response.headers.get('x-oauth-scopes'))
+    return { kind: 'ok', body: { ...body }, scopes }
   }
   const error = 'error' in body && typeof body.error === 'string' ? body.error : ''
   if (error === 'ratelimited' || error === 'rate_limited')
     return { kind: 'rate_limited', retryAfterSeconds: retryAfterIn(response.headers) }
-  return { kind: 'error', error }
+  return { kind: 'error', error, needed: 'needed' in body ? scopesIn(body.needed) : [] }
 }
 
 function retryAfterIn(headers: Headers): number | undefined {
   const text = headers.get('retry-after') ?? ''
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined
+}
+
+const SCOPE = /^[a-z][a-z0-9_.:]{1,63}$/
+const MAX_SCOPES = 200
+
+/** The names of scopes in a list with commas. Anything else is dropped, because they are logged. */
+function scopesIn(list: unknown): readonly string[] {
+  if (typeof list !== 'string') return []
+  const names = list.split(',', MAX_SCOPES).map((scope) => scope.trim())
+  return names.filter((name) => SCOPE.test(name))
 }
