@@ -73,6 +73,13 @@ const UNDECIDABLE_CODES = {
   store: 'store_unavailable',
 } as const satisfies Record<UndecidableReason, string>
 
+const undecidableCodes: ReadonlySet<RejectionCode> = new Set(Object.values(UNDECIDABLE_CODES))
+
+/** It may be decided later, also where `onUndecidable` rejects it. */
+export function isUndecidable(code: RejectionCode): boolean {
+  return undecidableCodes.has(code)
+}
+
 /** Retryable: if our secret is outdated, it may be corrected before Slack's next attempt. */
 export const rejectSignature = (code: SignatureErrorCode): Rejected => ({
   ok: false,
@@ -155,13 +162,13 @@ export function logDecision(log: DecisionLog, decision: Decision): void {
   })
 }
 
-const OPERATOR_CODES: ReadonlySet<RejectionCode> = new Set<RejectionCode>([
+const OPERATOR_CODES: ReadonlySet<string> = new Set<RejectionCode>([
   'token_rejected',
   'missing_scope',
 ])
 
 /** Sending the request again cannot help until an operator acts. */
-export function needsOperator({ code }: Pick<Rejected, 'code'>): boolean {
+export function needsOperator({ code }: { code: string }): boolean {
   return OPERATOR_CODES.has(code)
 }
 

@@ -78,20 +78,28 @@ export const slackSecretRotate: Command = {
   options: {
     overlap: {
       value: 'TIME',
-      summary: 'How long the old one stays valid (1d); 0s ends it immediately',
+      summary: 'How long the old one stays valid, such as 24h; it ends immediately by default',
     },
     ...requiredServerOption,
   },
-  about: 'Asks for the new secret, or reads it from standard input.',
+  about: `Asks for the new secret, or reads it from standard input. Without --overlap the old secret ends
+immediately, as it must after a leak; other servers of the deployment follow within ten seconds.`,
   async run(input) {
-    const overlapSeconds = parseDuration('overlap', String(input.options['overlap'] ?? '1d'))
+    const overlapSeconds = parseDuration('overlap', String(input.options['overlap'] ?? '0s'))
     const name = input.args[0] ?? ''
     const api = createServiceClient(input, 'two-key')
     const signingSecret = await readSecret('New signing secret: ')
     const path = `/apps/${encodeURIComponent(name)}/signing-secrets`
     const app = await api<App>('POST', path, { signingSecret, overlapSeconds })
-    const count = app.signingSecrets.length
-    const secrets = count === 1 ? 'signing secret' : 'signing secrets'
-    input.output.result(`${name} has ${count} ${secrets}\n`, app)
+    input.output.result(secretLines(app), app)
   },
+}
+
+function secretLines({ name, signingSecrets }: App): string {
+  const lines = signingSecrets.map(({ createdAt, expiresAt }, at) => {
+    const which = at === 0 ? 'new secret' : `secret of ${createdAt}`
+    return `  ${which}: valid ${expiresAt === null ? 'until it is rotated' : `until ${expiresAt}`}\n`
+  })
+  const older = signingSecrets.length > 1 ? '' : '  every older secret: no longer valid\n'
+  return `Signing secrets of ${name}:\n${lines.join('')}${older}`
 }

@@ -145,7 +145,7 @@ export function createAppRegistry(deps: RegistryDeps): AppRegistry {
       decisions,
       twoKey: twoKey({
         signingSecret: secrets.map(({ secret }) => secret),
-        checker: decisions.wrap(checker),
+        checker,
         clock,
         log: log.child({ app: name }),
         onDecision: decisions.record,

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { APP_NAME, SLACK_ID } from '../slack-ids.ts'
 import { type AppItem, AppPolicy } from './item.ts'
-import { decisionOutcomes } from './recent-decisions.ts'
+import { decisionOutcomes, type RecordedDecision } from './recent-decisions.ts'
 import type { SigningSecrets } from './signing-secrets.ts'
 
 export const AppName = z
@@ -82,9 +82,27 @@ export const TokenView = z.object({ team: TeamId, installedAt: z.string() })
 export const DecisionView = z.object({
   number: z.int().openapi({ description: 'Counts the decisions of the process that responds' }),
   at: z.string(),
+  durationMs: z.number(),
   outcome: z.enum(decisionOutcomes),
-  reason: z.string().openapi({ example: 'user' }),
+  code: z.string().openapi({
+    description: 'The documented code of a rejection, or what verified the request',
+    example: 'user_not_found',
+  }),
   stage: z.enum(['signature', 'payload', 'existence']),
+  type: z.string().nullable().openapi({
+    description: 'Slack’s name of the payload; null if it could not be read',
+    example: 'slash_command',
+  }),
+  user: z.enum(['verified', 'unchecked']).nullable().openapi({
+    description: '`unchecked`: the request names nobody whom Slack can confirm. Null if rejected',
+  }),
+  channel: z.enum(['verified', 'unseen', 'unchecked']).nullable().openapi({
+    description:
+      '`unseen`: Slack does not show the channel to the bot, so it may not exist. Null if rejected',
+  }),
+  missingScopes: z.array(z.string()).openapi({
+    description: 'The scopes that the bot token needs, as Slack names them',
+  }),
   ids: z
     .object({
       team: z.string(),
@@ -120,6 +138,23 @@ export function toAppView(
       expiresAt: secret.expiresAt === undefined ? null : isoTime(secret.expiresAt),
     })),
     createdAt: isoTime(createdAt),
+  }
+}
+
+export function toDecisionView(decision: RecordedDecision): z.infer<typeof DecisionView> {
+  const { number, at, durationMs, outcome, code, stage, type, checks, ids } = decision
+  return {
+    number,
+    at: new Date(at).toISOString(),
+    durationMs,
+    outcome,
+    code,
+    stage,
+    type: type ?? null,
+    user: checks?.user ?? null,
+    channel: checks?.channel ?? null,
+    missingScopes: [...(decision.missingScopes ?? [])],
+    ids: ids ? { ...ids } : null,
   }
 }
 
