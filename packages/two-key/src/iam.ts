@@ -18,8 +18,10 @@ export const functions: readonly ServiceFunction[] = [
   },
   {
     name: 'slack-installations',
-    summary: 'Manages Slack apps and the bot tokens of workspaces',
+    summary: 'Manages Slack apps and the bot tokens of workspaces, and installs apps',
     allows: [
+      // An installation works once.
+      { table: dedupeTable, actions: ['PutItem'] },
       { table: tokensTable, actions: ['GetItem', 'PutItem', 'DeleteItem', 'Scan'] },
       {
         table: serverTable,

@@ -54,6 +54,8 @@ export interface RegistryDeps {
   log: Log
   apps: Pick<AppService, 'get' | 'signingSecrets'>
   box: SecretBox
+  /** Where the token of an uninstalled app is deleted. */
+  uninstallDb(app: string, team: string): Db
   metrics: ExistenceMetrics
   config: Pick<
     TwoKeySettings,
@@ -94,7 +96,7 @@ export function createAppRegistry(deps: RegistryDeps): AppRegistry {
       tokenOf: tokens.tokenOf,
       onUninstalled: async (team, token) =>
         tokens
-          .deleteRevoked(team, token)
+          .deleteRevoked(team, token, deps.uninstallDb(item.SK, team))
           .catch((error: unknown) => log.error('revoked token could not be deleted', { error })),
       cache: stores.cache,
       knownStore: createKnownIdStore(db, item.SK),

@@ -27,6 +27,11 @@ export interface SlackApi {
     args: Readonly<Record<string, string>>,
     options: { token: string; signal: AbortSignal },
   ): Promise<SlackReply>
+  /** Exchanges the code of an installation for its tokens (`oauth.v2.access`). */
+  exchangeCode(
+    args: Readonly<Record<string, string>>,
+    options: { clientId: string; clientSecret: string; signal: AbortSignal },
+  ): Promise<SlackReply>
 }
 
 export interface SlackApiOptions {
@@ -46,27 +51,39 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
   const base = baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`
   const send = options.fetch ?? (async (url, init) => fetch(url, init))
 
+  async function post(
+    method: string,
+    args: Readonly<Record<string, string>>,
+    { authorization, signal }: { authorization: string; signal: AbortSignal },
+  ): Promise<SlackReply> {
+    try {
+      const response = await send(base + method, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(args).toString(),
+        // A redirect would send the token elsewhere.
+        redirect: 'error',
+        signal,
+      })
+      return await readReply(response, signal)
+    } catch {
+      return { kind: 'unreachable' }
+    }
+  }
+
   return {
     async call(method, args, { token, signal }) {
       const startedAt = clock.now()
-      try {
-        const response = await send(base + method, {
-          method: 'POST',
-          headers: {
-            authorization: `Bearer ${token}`,
-            'content-type': 'application/x-www-form-urlencoded',
-          },
-          body: new URLSearchParams(args).toString(),
-          // A redirect would send the token elsewhere.
-          redirect: 'error',
-          signal,
-        })
-        return await readReply(response, signal)
-      } catch {
-        return { kind: 'unreachable' }
-      } finally {
-        onResponse?.(method, clock.now() - startedAt)
-      }
+      const reply = await post(method, args, { authorization: `Bearer ${token}`, signal })
+      onResponse?.(method, clock.now() - startedAt)
+      return reply
+    },
+
+    async exchangeCode(args, { clientId, clientSecret, signal }) {
+      // RFC 6749, section 2.3.1: both are form-encoded before they are joined.
+      const client = [clientId, clientSecret].map(encodeURIComponent).join(':')
+      const authorization = `Basic ${Buffer.from(client).toString('base64')}`
+      return post('oauth.v2.access', args, { authorization, signal })
     },
   }
 }
