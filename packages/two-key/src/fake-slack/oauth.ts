@@ -31,6 +31,8 @@ export function createFakeOAuth(deps: {
     authorize(url, { team, cancel }) {
       const asked = new URL(url).searchParams
       const redirectUri = asked.get('redirect_uri') ?? ''
+      // Slack then redirects to the address that is set at Slack, which is not known here.
+      if (!URL.canParse(redirectUri)) return `${new URL(url).origin}/redirect_uri_is_missing`
       const back = new URL(redirectUri)
       const state = asked.get('state')
       if (state !== null) back.searchParams.set('state', state)

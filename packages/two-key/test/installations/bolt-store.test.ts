@@ -1,6 +1,6 @@
 /** The installation store with Bolt's own InstallProvider, and with the service on the same table. */
 import { randomBytes } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { App, HTTPReceiver, LogLevel } from '@slack/bolt'
 import { serviceStores } from '@strongroom/kit/testing/stores'
@@ -29,8 +29,8 @@ const logger = {
   setName() {},
 }
 
-describe.each(serviceStores())('the installation store, on $name', (store) => {
-  const opened = openDb(store)
+describe.each(serviceStores())('the installation store, on $name', (testStore) => {
+  const opened = openDb(testStore)
   const slack = createFakeSlack()
   let made = 0
 
@@ -59,10 +59,14 @@ describe.each(serviceStores())('the installation store, on $name', (store) => {
     let server: Server
     let origin: string
     const handled: string[] = []
-    const own = newStore('real-bolt')
+    let own: ReturnType<typeof newStore>
     beforeAll(async () => {
+      own = newStore('real-bolt')
       fake = await serveFakeSlack(slack, 0)
-      const redirectUri = () => `${origin}/slack/oauth_redirect`
+      let listener: RequestListener = () => {}
+      server = createServer((req, res) => listener(req, res))
+      await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+      origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
       const receiver = new HTTPReceiver({
         signingSecret: sampleSecret,
         clientId: sampleClient.id,
@@ -70,9 +74,7 @@ describe.each(serviceStores())('the installation store, on $name', (store) => {
         stateSecret: 'a-state-secret-of-bolt',
         scopes: ['users:read'],
         installationStore: own.installationStore,
-        get redirectUri() {
-          return redirectUri()
-        },
+        redirectUri: `${origin}/slack/oauth_redirect`,
         installerOptions: {
           redirectUriPath: '/slack/oauth_redirect',
           directInstall: true,
@@ -80,11 +82,8 @@ describe.each(serviceStores())('the installation store, on $name', (store) => {
           clientOptions: { slackApiUrl: fake.url },
         },
         logger,
-      } as ConstructorParameters<typeof HTTPReceiver>[0])
-      server = createServer((req, res) => receiver.requestListener(req, res))
-      await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-      origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-      Object.assign(receiver, { redirectUri: redirectUri() })
+      })
+      listener = (req, res) => receiver.requestListener(req, res)
       const app = new App({ receiver, logger, clientOptions: { slackApiUrl: fake.url } })
       const { tokenOf, onUninstalled } = own.installationStore
       app.use(existenceCheck({ slackApiUrl: fake.url, tokenOf, onUninstalled }))

@@ -159,17 +159,17 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
   })
 
   describe('is refused, stores nothing and says what to do', () => {
-    const refuses = async (page: { status: number; text: string }, status: number, text: string) =>
+    const refuses = (page: { status: number; text: string }, status: number, text: string) =>
       expect([page.status, page.text]).toEqual([status, expect.stringContaining(text)])
 
     test('if another browser started it, as in a forged link', async () => {
       const app = await newApp()
       const attacker = browser()
       const link = slack.authorize((await attacker.begin(app)).atSlack)
-      await refuses(await browser().open(link), 400, 'not started in this browser')
+      refuses(await browser().open(link), 400, 'not started in this browser')
       const victim = browser()
       await victim.begin(app)
-      await refuses(await victim.open(link), 400, 'not started in this browser')
+      refuses(await victim.open(link), 400, 'not started in this browser')
       expect(await teams(app)).toEqual([])
       // The attacker's own browser can still finish it: the link was not used up.
       expect((await attacker.open(link)).status).toBe(200)
@@ -186,7 +186,7 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
         const again = browser(on)
         for (const [name, value] of cookies) again.cookies.set(name, value)
         clock.advance({ seconds: 60 })
-        await refuses(await again.open(slack.authorize(atSlack)), 400, 'finished already')
+        refuses(await again.open(slack.authorize(atSlack)), 400, 'finished already')
       }
       expect(await teams(app)).toEqual([])
     })
@@ -197,7 +197,7 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
       const { atSlack } = await own.begin(app)
       const links = [slack.authorize(atSlack), slack.authorize(atSlack)]
       const pages = await Promise.all(links.map(async (link) => own.open(link)))
-      expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 400])
+      expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200, 400]))
     })
 
     test('if it took longer than ten minutes', async () => {
@@ -205,7 +205,8 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
       const own = browser()
       const link = slack.authorize((await own.begin(app)).atSlack)
       clock.advance({ minutes: 10 })
-      await refuses(await own.open(link), 400, 'more than ten minutes ago')
+      refuses(await own.open(link), 400, 'more than ten minutes ago')
+      expect(await teams(app)).toEqual([])
     })
 
     test('if the state or cookie of one app is used for another', async () => {
@@ -213,14 +214,14 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
       const own = browser()
       const link = slack.authorize((await own.begin(one)).atSlack)
       await own.begin(other)
-      await refuses(await own.open(link.replace(one, other)), 400, 'not started in this browser')
+      refuses(await own.open(link.replace(one, other)), 400, 'not started in this browser')
       const renamed = browser()
       await renamed.begin(one)
       const [cookie = ''] = renamed.cookies.values()
       renamed.cookies.set(`__Host-two-key-install-${other}`, cookie)
       const state = cookie.split('.')[1]
       const address = `${ORIGIN}/slack/${other}/oauth/callback?code=1&state=${state}`
-      await refuses(await renamed.open(address), 400, 'not started in this browser')
+      refuses(await renamed.open(address), 400, 'not started in this browser')
       expect([await teams(one), await teams(other)]).toEqual([[], []])
     })
 
@@ -244,7 +245,7 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
 
     test('if the person cancels', async () => {
       const app = await newApp()
-      await refuses(await browser().install(app, { isCancelled: true }), 200, 'cancelled')
+      refuses(await browser().install(app, { isCancelled: true }), 200, 'cancelled')
       expect(await teams(app)).toEqual([])
     })
 
@@ -269,7 +270,7 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
     test('if Slack rejects the client, is down or fails', async () => {
       const wrong = { ...installation, clientSecret: 'another-client-secret' }
       const app = await newApp({ installation: wrong })
-      await refuses(await browser().install(app), 502, 'Ask the person who manages the app')
+      refuses(await browser().install(app), 502, 'Ask the person who manages the app')
       const own = await newApp()
       for (const fault of [
         { kind: 'status', status: 503 },
@@ -278,11 +279,11 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
         { kind: 'rate_limit' },
       ] as const) {
         slack.break({ ...fault, method: 'oauth.v2.access', times: 1 })
-        await refuses(await browser().install(own), 503, 'Slack cannot be reached')
+        refuses(await browser().install(own), 503, 'Slack cannot be reached')
       }
       const closed = { kind: 'error', error: 'invalid_team_for_non_distributed_app' } as const
       slack.break({ ...closed, method: 'oauth.v2.access', times: 1 })
-      await refuses(await browser().install(own), 403, 'only in its own workspace')
+      refuses(await browser().install(own), 403, 'only in its own workspace')
       expect([await teams(app), await teams(own)]).toEqual([[], []])
     })
 
