@@ -91,7 +91,7 @@ describe('strongroom slack', () => {
     expect(decisions[1]).toContain('accepted (slack)  message  ')
     await inProcess(['fake-slack', 'send', 'command', events, '--channel', 'G0000HIDE'], { cwd })
     expect((await slackCommand(['decisions', 'demo', '--limit', '1'])).stdout).toMatch(
-      /accepted \(slack\) {2}slash_command {2}.*channel G0000HIDE, channel: unseen\n$/,
+      /accepted \(cache\) {2}slash_command {2}.*channel G0000HIDE, channel: unseen\n$/,
     )
 
     const kept = ['secret', 'rotate', 'demo', '--overlap', '24h']

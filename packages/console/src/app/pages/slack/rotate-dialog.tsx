@@ -63,8 +63,9 @@ export function RotateDialog(props: { app: string; onClose: () => void; onRotate
         autocomplete="off"
         required
       />
-      <label class="check">
+      <label class="line-field">
         <input
+          class="check"
           type="checkbox"
           checked={isKept.value}
           onChange={(event) => (isKept.value = event.currentTarget.checked)}
