@@ -106,9 +106,15 @@ describe('strongroom slack', () => {
     expect((await send('--text', 'Signed with the leaked secret')).stdout).toContain('401')
 
     const other = `${address}other`
-    const changed = await slackCommand(
-      ['app', 'change', 'demo', '--upstream', other, '--channels', 'event=if-visible,view=skip'],
-    )
+    const changed = await slackCommand([
+      'app',
+      'change',
+      'demo',
+      '--upstream',
+      other,
+      '--channels',
+      'event=if-visible,view=skip',
+    ])
     expect(changed.stdout).toBe(`demo was changed: ${events} → ${other}\n`)
     const client = ['app', 'change', 'demo', '--client-id', sampleClient.id, '--scopes', 'commands']
     const installable = await withSecret([...client, '--json'], sampleClient.secret)

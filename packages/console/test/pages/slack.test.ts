@@ -12,7 +12,10 @@ describeConsole(
   'the page of Two-key',
   (site) => {
     /** A request as Slack sends it; the app behind Two-key does not respond, which is not the point. */
-    async function sendCommand(app: string, given: { user?: string; channel?: string; signingSecret?: string } = {}) {
+    async function sendCommand(
+      app: string,
+      given: { user?: string; channel?: string; signingSecret?: string } = {},
+    ) {
       const { headers, body } = fakeRequest('command', {
         signingSecret: SECRET,
         nowMs: site.clock.now(),

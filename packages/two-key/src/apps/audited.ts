@@ -30,7 +30,10 @@ export function createAuditedChanges(deps: {
 
     addApp(by: AuditActor, app: NewApp): Promise<AppItem> {
       const { clientId, scopes } = app.installation ?? {}
-      const installation = { ...(clientId !== undefined && { clientId }), ...(scopes && { scopes }) }
+      const installation = {
+        ...(clientId !== undefined && { clientId }),
+        ...(scopes && { scopes }),
+      }
       const after = toAuditedFields({ ...app, ...installation })
       return appsOn(appDb(by, 'added', app.name, { after })).add(app)
     },

@@ -94,6 +94,7 @@ export function createAppRegistry(deps: RegistryDeps): AppRegistry {
     const { deletedUser, archivedChannel } = item.policy
     return createExistenceChecker({
       tokenOf: tokens.tokenOf,
+      onTokenRejected: tokens.invalidate,
       onUninstalled: async (team, token) =>
         tokens
           .deleteRevoked(team, token, deps.uninstallDb(item.SK, team))

@@ -20,7 +20,9 @@ export function createTwoKeyStatus({
     const problems: Problem[] = []
     for (const [app, decisions] of registry.decisions()) {
       if (!names.has(app)) continue
-      for (const { team, since, scopes } of rejectedTokens(decisions.list({ limit: MAX_DECISIONS }))) {
+      for (const { team, since, scopes } of rejectedTokens(
+        decisions.list({ limit: MAX_DECISIONS }),
+      )) {
         problems.push({
           severity: 'bad',
           title:

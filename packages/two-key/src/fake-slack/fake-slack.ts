@@ -13,13 +13,7 @@ import {
 } from './faults.ts'
 import { methods, type SlackArguments } from './methods.ts'
 import { createFakeOAuth } from './oauth.ts'
-import {
-  allScopes,
-  type FakeClient,
-  type FakeTeam,
-  sampleClient,
-  sampleTeam,
-} from './fixtures.ts'
+import { allScopes, type FakeClient, type FakeTeam, sampleClient, sampleTeam } from './fixtures.ts'
 
 export interface FakeSlackOptions {
   /** The apps that can be installed; by default that of the sample workspace. */

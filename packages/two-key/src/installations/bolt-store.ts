@@ -76,7 +76,8 @@ export function createInstallationStore(deps: {
     if (cached && isRecent(clock, cached.readAt, CACHE_MS)) return cached.installation
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const reply = await api.call('auth.test', {}, { token, signal })
-    if (reply.kind === 'error') throw new Error('Slack rejects the stored bot token. Reinstall the app.')
+    if (reply.kind === 'error')
+      throw new Error('Slack rejects the stored bot token. Reinstall the app.')
     if (reply.kind !== 'ok') throw new Error('Slack cannot be reached to verify the bot token.')
     const { team_id, enterprise_id, user_id, bot_id, is_enterprise_install } = Identity.parse(
       reply.body,
@@ -99,7 +100,8 @@ export function createInstallationStore(deps: {
 
   async function storedToken(query: BoltQuery): Promise<string | undefined> {
     const { teamId, enterpriseId, isEnterpriseInstall } = query
-    const own = isEnterpriseInstall || teamId === undefined ? undefined : await tokens.tokenOf(teamId)
+    const own =
+      isEnterpriseInstall || teamId === undefined ? undefined : await tokens.tokenOf(teamId)
     if (own !== undefined || enterpriseId === undefined) return own
     return tokens.tokenOf(enterpriseId)
   }
@@ -108,7 +110,9 @@ export function createInstallationStore(deps: {
     async storeInstallation({ team, enterprise, isEnterpriseInstall = false, bot }) {
       const owner = isEnterpriseInstall ? enterprise?.id : team?.id
       if (owner === undefined || !bot) {
-        throw new TypeError('The installation has no bot token. Add bot scopes to the app at Slack.')
+        throw new TypeError(
+          'The installation has no bot token. Add bot scopes to the app at Slack.',
+        )
       }
       if (bot.refreshToken !== undefined) {
         throw new TypeError(

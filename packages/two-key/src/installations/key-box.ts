@@ -15,7 +15,9 @@ export function createKeyBox(keys: Uint8Array | readonly Uint8Array[]): SecretBo
   const accepted = keys instanceof Uint8Array ? [keys] : [...keys]
   const [current] = accepted
   if (!current || accepted.some(({ byteLength }) => byteLength !== KEY_BYTES)) {
-    throw new TypeError('A key of the secret box has 32 random bytes. Create it with randomBytes(32).')
+    throw new TypeError(
+      'A key of the secret box has 32 random bytes. Create it with randomBytes(32).',
+    )
   }
 
   return {

@@ -104,18 +104,20 @@ export interface Page {
   body: Html
 }
 
-export function failurePage(
-  reason: keyof typeof FAILURES,
-  installUrl: string,
-): Page {
+export function failurePage(reason: keyof typeof FAILURES, installUrl: string): Page {
   const { status, title, text, canRetry } = FAILURES[reason]
   const retry = canRetry ? html`<p><a href="${installUrl}">Start again</a></p>` : ''
-  return { status, body: render(title, html`<p>${text}</p>${retry}`) }
+  return {
+    status,
+    body: render(
+      title,
+      html`<p>${text}</p>
+        ${retry}`,
+    ),
+  }
 }
 
-export function installedPage(
-  outcome: Extract<InstallationOutcome, { kind: 'installed' }>,
-): Page {
+export function installedPage(outcome: Extract<InstallationOutcome, { kind: 'installed' }>): Page {
   const { workspace, isOrgWide, missingScopes } = outcome
   const where = workspace === '' ? (isOrgWide ? 'your organisation' : 'your workspace') : workspace
   const missing =
@@ -136,7 +138,9 @@ function render(title: string, content: Html): Html {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
         <title>${title}</title>
-        <style>${raw(STYLE)}</style>
+        <style>
+          ${raw(STYLE)}
+        </style>
       </head>
       <body>
         <main>

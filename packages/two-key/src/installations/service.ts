@@ -154,10 +154,13 @@ export function createInstallationService(deps: {
       if (reply.kind !== 'error') return failed('slack_unavailable')
       const reason = EXCHANGE_ERRORS[reply.error] ?? 'misconfigured'
       if (reason === 'misconfigured')
-        log.error('Slack rejected the client of the app: check its client id, secret and redirect URL', {
-          app: appName,
-          slackError: /^[a-z_]{1,64}$/.test(reply.error) ? reply.error : 'unknown',
-        })
+        log.error(
+          'Slack rejected the client of the app: check its client id, secret and redirect URL',
+          {
+            app: appName,
+            slackError: /^[a-z_]{1,64}$/.test(reply.error) ? reply.error : 'unknown',
+          },
+        )
       return failed(reason)
     },
   }

@@ -133,11 +133,7 @@ function ownGuest(
   return guestTeam === undefined || guestTeam === team ? id : undefined
 }
 
-function channelOf(
-  event: JsonObject,
-  type: string,
-  { channelAt }: EventRule,
-): string | undefined {
+function channelOf(event: JsonObject, type: string, { channelAt }: EventRule): string | undefined {
   // A link in a message draft is in no channel yet.
   if (type === 'link_shared' && ownValue(event, 'channel') === 'COMPOSER') return undefined
   return unambiguousId(

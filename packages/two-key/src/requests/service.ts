@@ -113,7 +113,8 @@ export function createRequestService(deps: {
     const { url, kind } = app.item.upstream
     const { headers, body, checks } = request
     const timeoutMs = deadline.remainingMs()
-    const response = timeoutMs > 0 ? await send(url, { headers, body, checks, timeoutMs }) : undefined
+    const response =
+      timeoutMs > 0 ? await send(url, { headers, body, checks, timeoutMs }) : undefined
     if (!response || (kind === 'ferryhook' && response.status >= 300)) {
       metrics.forwarded('unanswered')
       return noResponse(payload)

@@ -19,6 +19,8 @@ const MAX_ENTRIES = 10_000
 
 export interface TokenService {
   tokenOf(team: string): Promise<string | undefined>
+  /** The next request reads the token again, because another machine may have replaced it. */
+  invalidate(team: string): void
   /** Writes `on` the given store, as does `delete`. */
   put(team: string, token: string, on?: Db): Promise<void>
   delete(team: string, on?: Db): Promise<void>
@@ -74,6 +76,8 @@ export function createTokenService(deps: {
         throw error
       }
     },
+
+    invalidate: (team) => void cache.delete(team),
 
     async put(team, token, on) {
       const encrypted = await box.seal(new TextEncoder().encode(token), place(team))

@@ -252,7 +252,12 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
     test.each<[string, object, number, string]>([
       ['Slack returns a token that expires', { refresh_token: 'xoxe-1' }, 502, 'token rotation'],
       ['it is for another app', { app_id: 'A0OTHER' }, 502, 'another app'],
-      ['there is only a user token', { access_token: 'xoxp-1', token_type: 'user' }, 502, 'bot token'],
+      [
+        'there is only a user token',
+        { access_token: 'xoxp-1', token_type: 'user' },
+        502,
+        'bot token',
+      ],
       ['there is no workspace', { team: null }, 502, 'bot token'],
       ['the token belongs to another workspace', { team: { id: otherTeam.id } }, 502, 'confirm'],
       ['the token does not work', { access_token: 'xoxb-never-existed' }, 502, 'confirm'],
@@ -351,6 +356,24 @@ describe.each(serviceStores())('an installation, on $name', (store) => {
     expect(await teams(app)).toEqual([sampleTeam.id])
     expect((await (await start()).send(app, 'message')).status).toBe(200)
     slack.setTeam(sampleTeam)
+  })
+
+  test('that replaces a revoked token is used by other machines after one request', async () => {
+    const app = await newApp()
+    const other = await start()
+    await browser().install(app)
+    const send = async () => {
+      clock.advance({ minutes: 1 })
+      return (await other.send(app, 'command')).status
+    }
+    expect(await send()).toBe(200)
+    slack.setTeam({ ...sampleTeam, token: 'xoxb-fake-reinstalled' })
+    expect((await browser().install(app)).status).toBe(200)
+    // What was verified before stays valid for five minutes.
+    clock.advance({ minutes: 5 })
+    const statuses = [await send(), await send()]
+    slack.setTeam(sampleTeam)
+    expect(statuses.at(-1)).toBe(200)
   })
 
   test('that finishes late does not replace a later one', async () => {

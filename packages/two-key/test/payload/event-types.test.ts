@@ -63,7 +63,10 @@ describe('an event from a channel that the bot cannot see', () => {
   test.each(inChannels.filter((type) => ['any', 'removed'].includes(ruleOf(type).channel)))(
     'is accepted as unseen: %s',
     async (type) => {
-      expect(await decideWithoutChannels(sample(type))).toMatchObject({ ok: true, channel: 'unseen' })
+      expect(await decideWithoutChannels(sample(type))).toMatchObject({
+        ok: true,
+        channel: 'unseen',
+      })
     },
   )
 

@@ -71,7 +71,8 @@ export function RotateDialog(props: { app: string; onClose: () => void; onRotate
           onChange={(event) => (isKept.value = event.currentTarget.checked)}
         />
         <span>
-          Keep the old secret valid for 24 hours. Not after a leak: whoever has it can sign requests.
+          Keep the old secret valid for 24 hours. Not after a leak: whoever has it can sign
+          requests.
         </span>
       </label>
       <p>Other servers of this deployment follow within ten seconds.</p>
