@@ -18,7 +18,7 @@ export const functions: readonly ServiceFunction[] = [
   },
   {
     name: 'slack-installations',
-    summary: 'Manages Slack apps and the bot tokens of workspaces, and installs apps',
+    summary: 'Manages Slack apps and the bot tokens of workspaces',
     allows: [
       // An installation works once.
       { table: dedupeTable, actions: ['PutItem'] },
