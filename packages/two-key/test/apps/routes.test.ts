@@ -37,6 +37,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
       upstream: { url, kind: 'app' },
       policy: {},
       signingSecrets: [{ createdAt: new Date(clock.now()).toISOString(), expiresAt: null }],
+      installation: null,
       createdAt: new Date(clock.now()).toISOString(),
     })
     expect((await machine.operate('GET', '/apps/deploy-bot')).body).toEqual(body)
@@ -335,14 +336,14 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     }
   })
 
-  test('need their token for every route but Slack’s', async () => {
+  test('need their token for every route but Slack’s and those of an installation', async () => {
     const { paths = {} } = machine.document()
     const routes = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods ?? {}).map((method) => ({ method: method.toUpperCase(), path })),
     )
     const guarded = routes.filter(({ path }) => path.startsWith('/v1/'))
     expect(guarded.length).toBeGreaterThanOrEqual(10)
-    expect(routes.length - guarded.length).toBe(1)
+    expect(routes.length - guarded.length).toBe(3)
     for (const { method, path } of guarded) {
       const concrete = path.slice(3).replace('{app}', 'deploy-bot').replace('{team}', 'T1')
       for (const token of [null, 'sro_ops.wrong', 'garbage']) {
