@@ -64,6 +64,7 @@ export const libraries = [
     entries: {
       '.': 'two-key/src/library.ts',
       './dynamo-cache': 'two-key/src/dynamo-cache.ts',
+      './installation-store': 'two-key/src/installation-store.ts',
       './hono': 'two-key/src/adapters/hono.ts',
     },
     dependencies: { zod: 'compatible' },

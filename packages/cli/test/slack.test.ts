@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
 import { type FakeSlackServer, serveFakeSlack } from '@strongroom/two-key/fake-slack/server'
-import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
+import { sampleClient, sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inProcess } from './in-process.ts'
 import { claimFirstAdmin } from './first-admin.ts'
@@ -86,14 +86,47 @@ describe('strongroom slack', () => {
       new RegExp(`^${sampleTeam.id}  since \\d{4}-`),
     )
     const decisions = (await slackCommand(['decisions', 'demo'])).stdout.split('\n')
-    expect(decisions[0]).toContain('refused (user)')
+    expect(decisions[0]).toContain('refused (user_not_found)  message  ')
     expect(decisions[0]).toContain('user U0INVENTED')
-    expect(decisions[1]).toContain('accepted (slack)')
+    expect(decisions[1]).toContain('accepted (slack)  message  ')
+    await inProcess(['fake-slack', 'send', 'command', events, '--channel', 'G0000HIDE'], { cwd })
+    expect((await slackCommand(['decisions', 'demo', '--limit', '1'])).stdout).toMatch(
+      /accepted \(cache\) {2}slash_command {2}.*channel G0000HIDE, channel: unseen\n$/,
+    )
 
-    const rotated = await withSecret(['secret', 'rotate', 'demo'], 'another-signing-secret')
-    expect(rotated.stdout).toBe('demo has 2 signing secrets\n')
-    const last = await withSecret(['secret', 'rotate', 'demo', '--overlap', '0s'], 'a-third-secret')
-    expect(last.stdout).toBe('demo has 1 signing secret\n')
+    const kept = ['secret', 'rotate', 'demo', '--overlap', '24h']
+    const rotated = await withSecret(kept, 'another-signing-secret')
+    expect(rotated.stdout).toMatch(
+      /^Signing secrets of demo:\n {2}new secret: valid until it is rotated\n {2}secret of \S+Z: valid until \S+Z\n$/,
+    )
+    const last = await withSecret(['secret', 'rotate', 'demo'], 'a-third-secret')
+    expect(last.stdout).toBe(
+      'Signing secrets of demo:\n  new secret: valid until it is rotated\n  every older secret: no longer valid\n',
+    )
+    expect((await send('--text', 'Signed with the leaked secret')).stdout).toContain('401')
+
+    const other = `${address}other`
+    const changed = await slackCommand([
+      'app',
+      'change',
+      'demo',
+      '--upstream',
+      other,
+      '--channels',
+      'event=if-visible,view=skip',
+    ])
+    expect(changed.stdout).toBe(`demo was changed: ${events} → ${other}\n`)
+    const client = ['app', 'change', 'demo', '--client-id', sampleClient.id, '--scopes', 'commands']
+    const installable = await withSecret([...client, '--json'], sampleClient.secret)
+    expect(JSON.parse(installable.stdout)).toMatchObject({
+      upstream: { url: other, kind: 'app' },
+      policy: { channels: { event: 'if-visible', view: 'skip' } },
+      installation: {
+        scopes: expect.arrayContaining(['users:read', 'commands']),
+        installUrl: `${url}/two-key/slack/demo/install`,
+      },
+    })
+    expect(installable.stdout).not.toContain(sampleClient.secret)
     const removed = await slackCommand(['token', 'remove', 'demo', sampleTeam.id])
     expect(removed.stdout).toBe(`The token of ${sampleTeam.id} was removed\n`)
     expect((await slackCommand(['app', 'remove', 'demo'])).stdout).toBe('demo was removed\n')
@@ -115,6 +148,9 @@ describe('strongroom slack', () => {
       [['token', 'remove', 'nobody'], 'pass APP and TEAM'],
       [['decisions', 'nobody', '--limit', 'all'], '--limit must be a number'],
       [['app', 'remove', 'Not-A-Name'], 'lower-case letters'],
+      [['app', 'change', 'nobody'], 'Nothing to change'],
+      [['app', 'change', 'nobody', '--channels', 'events=strict'], 'event=if-visible'],
+      [['app', 'change', 'nobody', '--scopes', 'commands'], 'Slack app not found'],
     ]
     for (const [args, message, env] of wrong) {
       const { code, stdout, stderr } = await slackCommand(args, env)

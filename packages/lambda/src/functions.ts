@@ -275,7 +275,8 @@ export const lambdaFunctions: readonly LambdaFunction[] = [
   {
     name: 'two-key-handler',
     summary: 'Verifies Slack requests and sends them to the app',
-    parts: [part(twoKey, 'slack-event-handler'), ...readSecrets],
+    // The token of an uninstalled app is deleted together with an entry of the audit log.
+    parts: [part(twoKey, 'slack-event-handler'), ...readSecrets, part(server, 'audit-log')],
     triggers: [http('two-key-handler')],
     environment: [...CONNECTION, ...KMS, ...HTTP, ...twoKeyNames],
     memoryMb: 512,
@@ -284,7 +285,12 @@ export const lambdaFunctions: readonly LambdaFunction[] = [
   {
     name: 'two-key-installations',
     summary: 'Manages Slack apps and the bot tokens of workspaces',
-    parts: [part(twoKey, 'slack-installations'), ...sealSecrets, ...auditedOperators],
+    parts: [
+      part(twoKey, 'slack-installations'),
+      serverSecrets('two-key-installation'),
+      ...sealSecrets,
+      ...auditedOperators,
+    ],
     triggers: [http('two-key-installations')],
     environment: [...CONNECTION, ...KMS, ...HTTP, ...OPERATORS, ...twoKeyNames],
     memoryMb: 512,

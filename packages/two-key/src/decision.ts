@@ -7,7 +7,20 @@ import type { SignatureErrorCode } from './signature.ts'
 
 export type Decision<Payload extends SlackPayload = SlackPayload> = Accepted<Payload> | Rejected
 
-export interface Accepted<Payload extends SlackPayload = SlackPayload> {
+/** What an accepted request's user and channel were checked against, so that handlers can require it. */
+export interface AcceptedChecks {
+  /** `unchecked`: the payload names nobody, or nobody whom Slack can confirm. */
+  user: 'verified' | 'unchecked'
+  /**
+   * `unseen`: Slack does not show the channel to the bot, so it may not exist. `unchecked`: the payload
+   * names none, or the policy does not check it.
+   */
+  channel: 'verified' | 'unseen' | 'unchecked'
+}
+
+export const UNCHECKED: AcceptedChecks = { user: 'unchecked', channel: 'unchecked' }
+
+export interface Accepted<Payload extends SlackPayload = SlackPayload> extends AcceptedChecks {
   ok: true
   payload: Payload
   /**
@@ -25,6 +38,8 @@ export interface Rejected {
   /** Whether Slack may send the request again. */
   retryable: boolean
   retryAfterSeconds?: number
+  /** Of `missing_scope`: the scopes that the bot token needs, as Slack names them. */
+  missingScopes?: readonly string[]
 }
 
 export type RejectionCode =
@@ -54,8 +69,16 @@ const UNDECIDABLE_CODES = {
   slack_error: 'slack_api_error',
   circuit: 'slack_unavailable',
   credential: 'token_rejected',
+  scope: 'missing_scope',
   store: 'store_unavailable',
 } as const satisfies Record<UndecidableReason, string>
+
+const undecidableCodes: ReadonlySet<RejectionCode> = new Set(Object.values(UNDECIDABLE_CODES))
+
+/** It may be decided later, also where `onUndecidable` rejects it. */
+export function isUndecidable(code: RejectionCode): boolean {
+  return undecidableCodes.has(code)
+}
 
 /** Retryable: if our secret is outdated, it may be corrected before Slack's next attempt. */
 export const rejectSignature = (code: SignatureErrorCode): Rejected => ({
@@ -95,9 +118,10 @@ export function rejectExistence(
     return { ok: false, stage, code: REFUSAL_CODES[result.reason], status, retryable: false }
   }
   const code = UNDECIDABLE_CODES[result.reason]
+  const { retryAfterSeconds, missingScopes } = result
+  const scopes = missingScopes && { missingScopes }
   if (options.onUndecidable === 'reject')
-    return { ok: false, stage, code, status, retryable: false }
-  const { retryAfterSeconds } = result
+    return { ok: false, stage, code, status, retryable: false, ...scopes }
   return {
     ok: false,
     stage,
@@ -105,6 +129,7 @@ export function rejectExistence(
     status: 503,
     retryable: true,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...scopes,
   }
 }
 
@@ -114,13 +139,14 @@ export type DecisionLog = Pick<Log, 'debug' | 'warn' | 'error'>
 /** Log lines never contain ids. */
 export function logDecision(log: DecisionLog, decision: Decision): void {
   if (!decision.ok) {
-    const { stage, code, status } = decision
-    const fields = { event: logEventOf(decision), stage, code, status }
-    if (OPERATOR_CODES.has(code)) log.error(`Slack requests cannot be verified: ${code}`, fields)
+    const { stage, code, status, missingScopes } = decision
+    const scopes = missingScopes && { missingScopes }
+    const fields = { event: logEventOf(decision), stage, code, status, ...scopes }
+    if (needsOperator(decision)) log.error(`Slack requests cannot be verified: ${code}`, fields)
     else log.warn(`Slack request rejected: ${code}`, fields)
     return
   }
-  const { source, payload } = decision
+  const { source, payload, channel } = decision
   if (source === 'skipped') {
     log.warn('Slack request accepted by its signature alone: the team has no token', {
       event: 'existence_check_skipped',
@@ -132,11 +158,19 @@ export function logDecision(log: DecisionLog, decision: Decision): void {
     event: source === 'signature' ? 'signature_verification_success' : 'existence_check_success',
     kind: payload.kind,
     source,
+    ...(channel === 'unseen' && { channel }),
   })
 }
 
-/** No request passes until an operator acts. */
-const OPERATOR_CODES: ReadonlySet<RejectionCode> = new Set<RejectionCode>(['token_rejected'])
+const OPERATOR_CODES: ReadonlySet<string> = new Set<RejectionCode>([
+  'token_rejected',
+  'missing_scope',
+])
+
+/** Sending the request again cannot help until an operator acts. */
+export function needsOperator({ code }: { code: string }): boolean {
+  return OPERATOR_CODES.has(code)
+}
 
 const EXISTENCE_EVENTS: Partial<Record<RejectionCode, string>> = {
   timeout: 'existence_check_timeout',
@@ -144,6 +178,7 @@ const EXISTENCE_EVENTS: Partial<Record<RejectionCode, string>> = {
   slack_api_error: 'existence_check_api_error',
   slack_unavailable: 'existence_check_api_error',
   token_rejected: 'existence_check_api_error',
+  missing_scope: 'existence_check_api_error',
 }
 
 function logEventOf({ stage, code }: Rejected): string {

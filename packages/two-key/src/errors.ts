@@ -11,6 +11,10 @@ export const twoKeyError = defineErrors('two-key', {
     409,
     'Too many signing secrets are active. Wait until one expires, or rotate without an overlap.',
   ],
+  client_secret_required: [
+    400,
+    'The client secret is missing. Send the client secret that belongs to this client id.',
+  ],
   token_not_found: [404, 'This team has no token'],
   token_rejected: [400, 'Slack rejected this token. Use the bot token of the installation.'],
   token_of_other_team: [

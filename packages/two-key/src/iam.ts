@@ -20,6 +20,8 @@ export const functions: readonly ServiceFunction[] = [
     name: 'slack-installations',
     summary: 'Manages Slack apps and the bot tokens of workspaces',
     allows: [
+      // An installation works once.
+      { table: dedupeTable, actions: ['PutItem'] },
       { table: tokensTable, actions: ['GetItem', 'PutItem', 'DeleteItem', 'Scan'] },
       {
         table: serverTable,

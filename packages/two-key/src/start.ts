@@ -15,6 +15,9 @@ import { createAppService } from './apps/service.ts'
 import { createTwoKeyStatus } from './apps/status.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createSlackApi, type SlackApiOptions } from './existence/slack-api.ts'
+import { installationRoutes } from './installations/routes.ts'
+import { createInstallationService } from './installations/service.ts'
+import { createInstallationStates } from './installations/state.ts'
 import { createTwoKeyMetrics } from './metrics.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { createRequestService } from './requests/service.ts'
@@ -30,6 +33,8 @@ export interface StartOptions {
 }
 
 const MAINTENANCE_MS = 60_000
+/** Who deletes the token of an uninstalled app, in the audit log. No operator can have this name. */
+const UNINSTALLER = 'slack:uninstallation'
 
 export function startTwoKey(
   deps: ServiceDeps & TwoKeyNeeds,
@@ -45,7 +50,15 @@ export function startTwoKey(
     auditLog: createAuditLog(deps),
     appsOn: (on, tokenDb) => createAppService({ db: on, tokenDb, clock, box, checkUrl }),
   })
-  const registry = createAppRegistry({ ...deps, box, apps, metrics, startTimer, ...slack })
+  const registry = createAppRegistry({
+    ...deps,
+    box,
+    apps,
+    metrics,
+    startTimer,
+    ...slack,
+    uninstallDb: (app, team) => audited.tokenDb({ actor: UNINSTALLER }, 'deleted', app, team),
+  })
   const requests = createRequestService({
     clock,
     log,
@@ -55,6 +68,16 @@ export function startTwoKey(
     startDeadline: createDeadlines({ clock, startTimer }),
   })
   const slackApi = createSlackApi({ clock, baseUrl: config.TWO_KEY_SLACK_API_URL, ...slack })
+  const installations = createInstallationService({
+    apps,
+    registry,
+    slackApi,
+    slackApiUrl: config.TWO_KEY_SLACK_API_URL,
+    states: createInstallationStates(deps),
+    tokenDb: (by, app, team) => audited.tokenDb(by, 'set', app, team),
+    clock,
+    log,
+  })
   const operators = createOperators(deps)
   const permit = declarePermissions('Two-key').operator(operators, 'two-key')
 
@@ -82,6 +105,7 @@ export function startTwoKey(
     flush,
     routes: new OpenAPIHono<AppEnv>()
       .route('/', requestRoutes(requests))
+      .route('/', installationRoutes({ installations, publicUrl, clock }))
       .route('/', appRoutes({ apps, audited, registry, permit, publicUrl }))
       .route('/', tokenRoutes({ registry, audited, slackApi, permit })),
     status: createTwoKeyStatus({ registry, apps }),

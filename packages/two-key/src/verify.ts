@@ -7,13 +7,14 @@ import {
   logDecision,
   rejectPayload,
   rejectSignature,
+  UNCHECKED,
 } from './decision.ts'
 import {
   type CheckExistence,
   type CheckOptions,
   createExistenceCheck,
 } from './existence/check-existence.ts'
-import { isCheckable, parsePayload } from './payload/parse.ts'
+import { isCheckable, parsePayload, type SlackPayload } from './payload/parse.ts'
 import { type CheckPolicy, createPolicyCheck, type PolicyOptions } from './policy.ts'
 import { createSignatureVerifier, type HeaderSource, type SignatureVerifier } from './signature.ts'
 
@@ -22,10 +23,16 @@ export interface TwoKeyOptions extends CheckOptions, PolicyOptions {
   signingSecret: string | readonly string[]
   clock?: Clock
   log?: Log
-  /** Receives every decision, for metrics. */
-  onDecision?: (decision: Decision) => void
+  /** Receives every decision, for metrics, and its payload if that could be read. */
+  onDecision?: (decision: Decision, details: DecisionDetails) => void
   /** For all calls to Slack together, in milliseconds; Slack expects a response within 3,000. */
   budgetMs?: number
+}
+
+export interface DecisionDetails {
+  /** Undefined if the signature or the body is invalid. */
+  payload: SlackPayload | undefined
+  durationMs: number
 }
 
 export interface SlackRequest {
@@ -63,9 +70,10 @@ export function twoKey(options: TwoKeyOptions): TwoKey {
     log,
 
     async verify(request, { deadline } = {}) {
-      const decision = await decide(request, steps, deadline)
+      const startedAt = clock.now()
+      const { decision, payload } = await decide(request, steps, deadline)
       logDecision(log, decision)
-      onDecision?.(decision)
+      onDecision?.(decision, { payload, durationMs: clock.now() - startedAt })
       return decision
     },
   }
@@ -90,21 +98,22 @@ async function decide(
   { rawBody, headers }: SlackRequest,
   app: Steps,
   latest: number = Infinity,
-): Promise<Decision> {
-  if (!rawBody || rawBody.byteLength > MAX_BODY_BYTES) return BODY_TOO_LARGE
+): Promise<{ decision: Decision; payload?: SlackPayload }> {
+  if (!rawBody || rawBody.byteLength > MAX_BODY_BYTES) return { decision: BODY_TOO_LARGE }
   const request = { rawBody, headers }
   const now = app.clock.now()
 
   const signatureError = app.verifySignature(request, now)
-  if (signatureError) return rejectSignature(signatureError)
+  if (signatureError) return { decision: rejectSignature(signatureError) }
 
   const parsed = parsePayload(request)
-  if ('error' in parsed) return rejectPayload(parsed.error, app.rejectStatus)
+  if ('error' in parsed) return { decision: rejectPayload(parsed.error, app.rejectStatus) }
   const { payload } = parsed
-  if (!isCheckable(payload)) return { ok: true, payload, source: 'signature' }
-
+  if (!isCheckable(payload)) {
+    return { payload, decision: { ok: true, payload, source: 'signature', ...UNCHECKED } }
+  }
   const rejected = app.checkPolicy(payload)
-  if (rejected) return rejected
+  if (rejected) return { payload, decision: rejected }
   const deadline = Math.min(now + app.budgetMs, latest)
-  return app.checkExistence(payload, { deadline })
+  return { payload, decision: await app.checkExistence(payload, { deadline }) }
 }

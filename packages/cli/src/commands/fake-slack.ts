@@ -4,7 +4,7 @@ import { listenFailure } from '@strongroom/kit/http/node'
 import { createFakeSlack } from '@strongroom/two-key/fake-slack/fake-slack'
 import { type FakeKind, fakeKinds, fakeRequest } from '@strongroom/two-key/fake-slack/requests'
 import { serveFakeSlack } from '@strongroom/two-key/fake-slack/server'
-import { sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
+import { sampleClient, sampleSecret, sampleTeam } from '@strongroom/two-key/fake-slack/fixtures'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { reasonOf, serverUnusable } from '../api-client.ts'
@@ -39,6 +39,8 @@ Kinds of faults: hang, slow (ms), rate_limit (retryAfter), status (status), html
       slackApiUrl: server.url,
       botToken: token,
       signingSecret: sampleSecret,
+      clientId: sampleClient.id,
+      clientSecret: sampleClient.secret,
       team: id,
       users: users.filter(({ deleted }) => !deleted).map((user) => user.id),
       channels: channels.filter(({ visible = true }) => visible).map((channel) => channel.id),
@@ -49,6 +51,8 @@ A fake Slack on ${server.url}
 
   Bot token       ${token}
   Signing secret  ${sampleSecret}
+  Client id       ${sampleClient.id}
+  Client secret   ${sampleClient.secret}
   Team            ${id}
   Users           ${known.users.join(' ')}
   Channels        ${known.channels.join(' ')}

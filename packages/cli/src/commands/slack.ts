@@ -3,6 +3,7 @@ import type { Command } from '../command.ts'
 import {
   slackApps,
   slackAppAdd,
+  slackAppChange,
   slackAppRemove,
   slackSecretRotate,
 } from '../two-key/app-commands.ts'
@@ -16,6 +17,7 @@ import {
 export const commands: readonly Command[] = [
   slackApps,
   slackAppAdd,
+  slackAppChange,
   slackAppRemove,
   slackSecretRotate,
   slackTokens,

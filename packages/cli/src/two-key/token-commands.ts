@@ -59,7 +59,10 @@ export const slackTokenRemove: Command = {
 interface DecisionLine {
   at: string
   outcome: string
-  reason: string
+  code: string
+  type: string | null
+  channel: string | null
+  missingScopes: string[]
   ids: Record<string, unknown> | null
 }
 
@@ -77,15 +80,23 @@ export const slackDecisions: Command = {
       'GET',
       `/apps/${app}/decisions?limit=${limit}`,
     )
-    const lines = items.map(({ at, outcome, reason, ids }) => {
-      const named = Object.entries(ids ?? {}).map(([kind, id]) => `${kind} ${String(id)}`)
-      return `${at}  ${outcome} (${reason})  ${named.join(', ')}`.trimEnd()
-    })
+    const lines = items.map(decisionLine)
     input.output.result(
       lines.map((line) => `${line}\n`).join('') || 'There are no decisions yet\n',
       items,
     )
   },
+}
+
+function decisionLine(decision: DecisionLine): string {
+  const { at, outcome, code, type, channel, missingScopes, ids } = decision
+  const named = Object.entries(ids ?? {}).map(([kind, id]) => `${kind} ${String(id)}`)
+  const notes = [
+    ...named,
+    ...(channel === 'unseen' ? ['channel: unseen'] : []),
+    ...(missingScopes.length > 0 ? [`missing scopes: ${missingScopes.join(' ')}`] : []),
+  ]
+  return `${at}  ${outcome} (${code})  ${type ?? '-'}  ${notes.join(', ')}`.trimEnd()
 }
 
 function pathOf([app = '', team]: readonly string[]): string {

@@ -8,9 +8,11 @@
 import { systemClock } from '@strongroom/platform/clock'
 import {
   type Accepted,
+  type AcceptedChecks,
   type Decision,
   type DecisionLog,
   logDecision,
+  needsOperator,
   type Rejected,
   rejectPayload,
 } from '../decision.ts'
@@ -44,7 +46,7 @@ export interface ExistenceCheckOptions
 }
 
 /** What listeners find in `context.twoKey`. */
-export interface TwoKeyContext {
+export interface TwoKeyContext extends AcceptedChecks {
   verified: boolean
   source: Accepted['source']
   ids: SlackIds
@@ -123,18 +125,20 @@ export function existenceCheck(options: ExistenceCheckOptions = {}): BoltMiddlew
   }
 }
 
-function toContext({ payload, source }: Accepted<CheckablePayload>): TwoKeyContext {
+function toContext(accepted: Accepted<CheckablePayload>): TwoKeyContext {
+  const { payload, source, user, channel } = accepted
   const ids = payload.kind === 'uninstall' ? { team: payload.team } : payload.ids
-  return { verified: source !== 'skipped', source, ids }
+  return { verified: source !== 'skipped', source, ids, user, channel }
 }
 
-const TRY_AGAIN = {
-  response_type: 'ephemeral',
-  text: 'This request could not be verified. Try again in a moment.',
-}
+const ephemeral = (text: string) => ({ response_type: 'ephemeral', text })
+const TRY_AGAIN = ephemeral('This request could not be verified. Try again in a moment.')
+const ASK_ADMIN = ephemeral(
+  'This request could not be verified, because the app’s installation in this workspace needs attention. Ask the person who manages the app.',
+)
 
 /**
- * Acknowledges a rejected request, and shows the user of a command that a retry may help. Bolt allows
+ * Acknowledges a rejected request, and tells the user of a command whether a retry may help. Bolt allows
  * only one acknowledgement, which may be that of `onRejected`.
  */
 async function acknowledge(
@@ -152,7 +156,7 @@ async function acknowledge(
   try {
     await onRejected?.(rejected, { ...args, ack: once })
   } finally {
-    const canRetry = rejected.retryable && 'command' in args.body
-    await once(canRetry ? TRY_AGAIN : undefined)
+    const isAnswered = 'command' in args.body && (rejected.retryable || needsOperator(rejected))
+    await once(isAnswered ? (needsOperator(rejected) ? ASK_ADMIN : TRY_AGAIN) : undefined)
   }
 }

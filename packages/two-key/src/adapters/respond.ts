@@ -1,5 +1,5 @@
 /** What every adapter does between reading a body and calling the app's handler. */
-import type { Accepted, Rejected } from '../decision.ts'
+import { type Accepted, needsOperator, type Rejected } from '../decision.ts'
 import type { CheckablePayload, SlackPayload } from '../payload/parse.ts'
 import type { SlackRequest, TwoKey } from '../verify.ts'
 
@@ -29,7 +29,7 @@ export async function verifyAndRespond(
 ): Promise<Responded> {
   const decision = await keys.verify(request, options)
   if (!decision.ok) return { response: rejectedResponse(decision) }
-  const { payload, source } = decision
+  const { payload, source, user, channel } = decision
   if (payload.kind === 'ssl_check') return { response: { status: 200, headers: {}, body: '' } }
   if (payload.kind === 'url_verification') {
     const body = JSON.stringify({ challenge: payload.challenge })
@@ -37,7 +37,7 @@ export async function verifyAndRespond(
   }
   // A request without a body is rejected as too large.
   const rawBody = request.rawBody ?? new Uint8Array()
-  return { verified: { ok: true, payload, source, rawBody } }
+  return { verified: { ok: true, payload, source, user, channel, rawBody } }
 }
 
 function rejectedResponse(rejected: Rejected): SlackResponse {
@@ -51,8 +51,13 @@ function rejectedResponse(rejected: Rejected): SlackResponse {
       ...(retryable ? {} : { 'x-slack-no-retry': '1' }),
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
     },
-    body: JSON.stringify({ error: ERROR_TEXTS[status] ?? 'Entity verification failed' }),
+    body: JSON.stringify({ error: errorText(rejected) }),
   }
+}
+
+function errorText(rejected: Rejected): string {
+  if (needsOperator(rejected)) return 'The installation of the app needs attention'
+  return ERROR_TEXTS[rejected.status] ?? 'Entity verification failed'
 }
 
 /** They do not reveal which id exists. */

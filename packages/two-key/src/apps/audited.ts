@@ -29,11 +29,17 @@ export function createAuditedChanges(deps: {
     tokenDb,
 
     addApp(by: AuditActor, app: NewApp): Promise<AppItem> {
-      return appsOn(appDb(by, 'added', app.name, { after: toAuditedFields(app) })).add(app)
+      const { clientId, scopes } = app.installation ?? {}
+      const installation = {
+        ...(clientId !== undefined && { clientId }),
+        ...(scopes && { scopes }),
+      }
+      const after = toAuditedFields({ ...app, ...installation })
+      return appsOn(appDb(by, 'added', app.name, { after })).add(app)
     },
 
     changeApp(by: AuditActor, name: string, change: AppChange): Promise<AppItem> {
-      const db = appDb(by, 'changed', name, { item: auditedApp(name, change) })
+      const db = appDb(by, 'changed', name, { item: auditedApp(name, toAuditedChange(change)) })
       return appsOn(db).change(name, change)
     },
 
@@ -53,19 +59,31 @@ export function createAuditedChanges(deps: {
   }
 }
 
-function auditedApp(name: string, after?: AppChange): AuditedItem {
+/** Without the client secret; its change shows. */
+function toAuditedChange({ installation, ...change }: AppChange): object {
+  if (!installation) return { ...change, ...(installation === null && { installation }) }
+  const { clientSecret, ...shown } = installation
+  const secret = clientSecret !== undefined && { isClientSecretChanged: true }
+  return { ...change, installation: { ...shown, ...secret } }
+}
+
+function auditedApp(name: string, after?: object): AuditedItem {
   return {
     table: serverTable,
     key: appKey(name),
-    attributes: ['appId', 'upstream', 'policy'],
+    attributes: ['appId', 'upstream', 'policy', 'clientId', 'scopes'],
     describe: (item) => ({ before: item && toAuditedFields(AppItem.parse(item)), after }),
   }
 }
 
-function toAuditedFields({
-  appId,
-  upstream,
-  policy,
-}: Pick<AppItem, 'upstream' | 'policy'> & { appId?: string | undefined }) {
-  return { appId: appId ?? null, upstream, policy }
+function toAuditedFields(
+  app: Pick<AppItem, 'upstream' | 'policy'> & {
+    appId?: string | undefined
+    clientId?: string
+    scopes?: readonly string[]
+  },
+) {
+  const { appId, upstream, policy, clientId, scopes } = app
+  const installation = clientId === undefined ? {} : { installation: { clientId, scopes } }
+  return { appId: appId ?? null, upstream, policy, ...installation }
 }

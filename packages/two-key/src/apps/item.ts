@@ -49,6 +49,14 @@ export const AppItem = z.object({
   signingSecrets: z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length > 0),
   upstream: Upstream,
   policy: AppPolicy,
+  /** The app's client at Slack, with which workspaces install it. */
+  clientId: z.string().exactOptional(),
+  /** Encrypted by the key store. */
+  clientSecret: z
+    .custom<Uint8Array>((value) => value instanceof Uint8Array && value.length > 0)
+    .exactOptional(),
+  /** The bot scopes of an installation besides those that Two-key needs. */
+  scopes: z.array(z.string()).exactOptional(),
   createdAt: z.number().int(),
   revision: z.number().int().positive(),
 })

@@ -3,9 +3,16 @@
  * were in each minute of the last hours. In memory only.
  */
 import type { Clock } from '@strongroom/platform/clock'
-import type { Decision } from '../decision.ts'
-import type { ExistenceChecker, ExistenceResult } from '../existence/result.ts'
+import {
+  type AcceptedChecks,
+  type Decision,
+  isUndecidable,
+  type Rejected,
+  type RejectionCode,
+} from '../decision.ts'
+import type { SlackPayload } from '../payload/parse.ts'
 import type { SlackIds } from '../slack-ids.ts'
+import type { DecisionDetails } from '../verify.ts'
 
 export const decisionOutcomes = ['accepted', 'refused', 'undecidable'] as const
 export type DecisionOutcome = (typeof decisionOutcomes)[number]
@@ -15,12 +22,18 @@ export interface RecordedDecision {
   number: number
   /** Milliseconds since the epoch. */
   at: number
+  durationMs: number
   outcome: DecisionOutcome
-  /** Why it was not accepted, or what verified it. */
-  reason: string
+  /** The documented code of a rejection, or what verified the request. */
+  code: RejectionCode | 'slack' | 'cache' | 'signature' | 'skipped'
   /** What refused or verified it. */
   stage: 'signature' | 'payload' | 'existence'
+  /** Slack's name of the payload: `message`, `slash_command`, `block_actions`. */
+  type?: string
   ids?: SlackIds
+  /** What was verified of an accepted request. */
+  checks?: AcceptedChecks
+  missingScopes?: readonly string[]
 }
 
 /** The decisions of one minute. */
@@ -37,10 +50,7 @@ export interface DecisionFilter {
 }
 
 export interface RecentDecisions {
-  /** The same checker; its results are recorded. */
-  wrap<Checker extends ExistenceChecker>(checker: Checker): Checker
-  /** Records a decision unless the checker was involved, because `wrap` records that. */
-  record(decision: Decision): void
+  record(decision: Decision, details: DecisionDetails): void
   /** The newest first. */
   list(filter: DecisionFilter): RecordedDecision[]
   /** Of the last minutes, the oldest first, also those without a decision. */
@@ -69,30 +79,15 @@ export function createRecentDecisions(clock: Clock): RecentDecisions {
     counts[entry.outcome]++
   }
 
-  function recordResult(ids: SlackIds, result: ExistenceResult): ExistenceResult {
-    const stage = 'existence'
-    if (result.ok) append({ outcome: 'accepted', reason: result.source, stage, ids })
-    // A malformed id may be anything, even a secret, so it is not recorded.
-    else if (result.reason === 'bad_id') append({ outcome: 'refused', reason: 'bad_id', stage })
-    else append({ outcome: result.kind, reason: result.reason, stage, ids })
-    return result
-  }
-
   return {
-    wrap: (checker) => ({
-      ...checker,
-      check: async (ids, options) => recordResult(ids, await checker.check(ids, options)),
-      checkUninstalled: async (installation, options) => {
-        const { team } = installation
-        return recordResult({ team }, await checker.checkUninstalled(installation, options))
-      },
-    }),
-
-    record(decision) {
-      if (!decision.ok && decision.stage !== 'existence')
-        append({ outcome: 'refused', reason: decision.code, stage: decision.stage })
-      if (decision.ok && (decision.source === 'signature' || decision.source === 'skipped'))
-        append({ outcome: 'accepted', reason: decision.source, stage: 'signature' })
+    record(decision, { payload, durationMs }) {
+      const { type, ids } = payload ? describePayload(payload) : {}
+      append({
+        durationMs,
+        ...(decision.ok ? describeAccepted(decision) : describeRejected(decision)),
+        ...(type !== undefined && { type }),
+        ...(ids && { ids }),
+      })
     },
 
     list: ({ limit, outcome, after = 0 }) =>
@@ -110,4 +105,23 @@ export function createRecentDecisions(clock: Clock): RecentDecisions {
       })
     },
   }
+}
+
+function describeAccepted({ source, user, channel }: Extract<Decision, { ok: true }>) {
+  const stage = source === 'signature' || source === 'skipped' ? 'signature' : 'existence'
+  return { outcome: 'accepted', code: source, stage, checks: { user, channel } } as const
+}
+
+function describeRejected({ code, stage, missingScopes }: Rejected) {
+  const outcome = isUndecidable(code) ? 'undecidable' : 'refused'
+  return { outcome, code, stage, ...(missingScopes && { missingScopes }) } as const
+}
+
+/** Types are the sender's own text, so anything that Slack would not send is left out. */
+const TYPE = /^[a-z][a-z0-9_]{0,63}$/
+
+function describePayload(payload: SlackPayload): { type?: string; ids?: SlackIds } {
+  if (!('type' in payload)) return { type: payload.kind }
+  const ids = payload.kind === 'uninstall' ? { team: payload.team } : payload.ids
+  return { ...(TYPE.test(payload.type) && { type: payload.type }), ids }
 }

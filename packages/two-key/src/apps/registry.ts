@@ -54,6 +54,8 @@ export interface RegistryDeps {
   log: Log
   apps: Pick<AppService, 'get' | 'signingSecrets'>
   box: SecretBox
+  /** Where the token of an uninstalled app is deleted. */
+  uninstallDb(app: string, team: string): Db
   metrics: ExistenceMetrics
   config: Pick<
     TwoKeySettings,
@@ -92,9 +94,10 @@ export function createAppRegistry(deps: RegistryDeps): AppRegistry {
     const { deletedUser, archivedChannel } = item.policy
     return createExistenceChecker({
       tokenOf: tokens.tokenOf,
+      onTokenRejected: tokens.invalidate,
       onUninstalled: async (team, token) =>
         tokens
-          .deleteRevoked(team, token)
+          .deleteRevoked(team, token, deps.uninstallDb(item.SK, team))
           .catch((error: unknown) => log.error('revoked token could not be deleted', { error })),
       cache: stores.cache,
       knownStore: createKnownIdStore(db, item.SK),
@@ -145,7 +148,7 @@ export function createAppRegistry(deps: RegistryDeps): AppRegistry {
       decisions,
       twoKey: twoKey({
         signingSecret: secrets.map(({ secret }) => secret),
-        checker: decisions.wrap(checker),
+        checker,
         clock,
         log: log.child({ app: name }),
         onDecision: decisions.record,

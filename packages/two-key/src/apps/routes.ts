@@ -19,6 +19,7 @@ import {
   NewApp,
   SigningSecret,
   toAppView,
+  toDecisionView,
 } from './view.ts'
 
 const DAY_SECONDS = 86_400
@@ -102,7 +103,7 @@ export function appRoutes(deps: {
     path: '/v1/apps/{app}/signing-secrets',
     summary: 'Rotate the signing secret',
     description:
-      'The older secrets remain valid for the overlap, so that you can change the secret at Slack.',
+      'The older secrets end immediately, as after a leak, or stay valid for the overlap. Other processes see the change within ten seconds.',
     request: {
       params: AppParams,
       body: jsonBody(
@@ -113,7 +114,7 @@ export function appRoutes(deps: {
             .int()
             .min(0)
             .max(30 * DAY_SECONDS)
-            .default(DAY_SECONDS),
+            .default(0),
         }),
       ),
     },
@@ -213,14 +214,7 @@ export function appRoutes(deps: {
     .openapi(decisions, async (c) => {
       const app = await registry.get(c.req.valid('param').app)
       if (!app) throw twoKeyError('app_not_found')
-      const items = app.decisions.list(c.req.valid('query')).map((decision) => ({
-        number: decision.number,
-        at: new Date(decision.at).toISOString(),
-        outcome: decision.outcome,
-        reason: decision.reason,
-        stage: decision.stage,
-        ids: decision.ids ? { ...decision.ids } : null,
-      }))
+      const items = app.decisions.list(c.req.valid('query')).map(toDecisionView)
       return c.json({ items }, 200)
     })
     .openapi(counts, async (c) => {

@@ -28,12 +28,28 @@ export interface NewApp {
   signingSecret: string
   upstream: Upstream
   policy: AppPolicy
+  installation?: InstallationInput | undefined
+}
+
+export interface InstallationInput {
+  clientId: string
+  /** Omitted, it stays as it is. */
+  clientSecret?: string | undefined
+  scopes?: readonly string[] | undefined
+}
+
+/** The app's client at Slack. */
+export interface SlackClient {
+  clientId: string
+  clientSecret: string
 }
 
 export interface AppChange {
   appId?: string | null | undefined
   upstream?: Upstream | undefined
   policy?: AppPolicy | undefined
+  /** Null ends the installation through this server. */
+  installation?: InstallationInput | null | undefined
 }
 
 export interface AppService {
@@ -47,6 +63,8 @@ export interface AppService {
   remove(name: string): Promise<void>
   /** The active ones, the newest first. */
   signingSecrets(app: AppItem): Promise<SigningSecrets>
+  /** Undefined if the app cannot be installed through this server. */
+  slackClient(app: AppItem): Promise<SlackClient | undefined>
 }
 
 const MAX_ATTEMPTS = 5
@@ -108,12 +126,30 @@ export function createAppService(deps: {
     return false
   }
 
+  async function withInstallation(
+    { clientId: knownId, clientSecret: known, scopes: knownScopes, ...app }: AppItem,
+    given: InstallationInput | null | undefined,
+  ): Promise<AppItem> {
+    if (given === null) return app
+    const clientId = given?.clientId ?? knownId
+    if (clientId === undefined) return app
+    const scopes = given?.scopes ? [...given.scopes] : knownScopes
+    // The secret of one client is not that of another.
+    const kept = clientId === knownId ? known : undefined
+    const clientSecret =
+      given?.clientSecret === undefined
+        ? kept
+        : await box.seal(new TextEncoder().encode(given.clientSecret), clientPlace(app.SK))
+    if (!clientSecret) throw twoKeyError('client_secret_required')
+    return { ...app, clientId, clientSecret, ...(scopes && { scopes }) }
+  }
+
   return {
-    async add({ name, appId, signingSecret, upstream, policy }) {
+    async add({ name, appId, signingSecret, upstream, policy, installation }) {
       checkUpstream(upstream)
       const now = epochSeconds(clock)
       const secrets = serializeSecrets(createSecretList(signingSecret, now))
-      const item: AppItem = {
+      const plain: AppItem = {
         ...appKey(name),
         ...(appId !== undefined && { appId }),
         isFirst: true,
@@ -123,6 +159,7 @@ export function createAppService(deps: {
         createdAt: now,
         revision: 1,
       }
+      const item = await withInstallation(plain, installation)
       if (await addAsFirst(item)) return item
       const further = { ...item, isFirst: false }
       await items.put(further, isAbsent).catch((error: unknown) => {
@@ -138,10 +175,10 @@ export function createAppService(deps: {
       return page.items
     },
 
-    async change(name, { appId, upstream, policy }) {
+    async change(name, { appId, upstream, policy, installation }) {
       if (upstream) checkUpstream(upstream)
-      return update(name, ({ appId: before, ...app }) => ({
-        ...app,
+      return update(name, async ({ appId: before, ...app }) => ({
+        ...(await withInstallation(app, installation)),
         ...(appId === undefined && before !== undefined && { appId: before }),
         ...(typeof appId === 'string' && { appId }),
         ...(upstream && { upstream }),
@@ -173,7 +210,17 @@ export function createAppService(deps: {
       const secrets = parseSecrets(await box.open(app.signingSecrets, placeOf(app.SK)))
       return activeSecrets(secrets, epochSeconds(clock))
     },
+
+    async slackClient({ SK, clientId, clientSecret }) {
+      if (clientId === undefined || !clientSecret) return undefined
+      const secret = await box.open(clientSecret, clientPlace(SK))
+      return { clientId, clientSecret: Buffer.from(secret).toString() }
+    },
   }
+}
+
+function clientPlace(app: string): SecretPlace {
+  return { service: 'two-key', tenant: app, entity: 'app', attribute: 'clientSecret' }
 }
 
 function placeOf(app: string): SecretPlace {

@@ -1,5 +1,6 @@
 /** What operators should know about Two-key: as far as the decisions of this process show it. */
 import type { Problem, ServiceStatus } from '@strongroom/kit/service-status'
+import { needsOperator } from '../decision.ts'
 import type { AppRegistry } from './registry.ts'
 import type { RecordedDecision } from './recent-decisions.ts'
 import type { AppService } from './service.ts'
@@ -19,13 +20,21 @@ export function createTwoKeyStatus({
     const problems: Problem[] = []
     for (const [app, decisions] of registry.decisions()) {
       if (!names.has(app)) continue
-      for (const { team, since } of rejectedTokens(decisions.list({ limit: MAX_DECISIONS }))) {
+      for (const { team, since, scopes } of rejectedTokens(
+        decisions.list({ limit: MAX_DECISIONS }),
+      )) {
         problems.push({
           severity: 'bad',
-          title: `Slack refuses the token of ${app}`,
-          explanation: `Requests of workspace ${team} cannot be verified (token_rejected) until the token is replaced or has its scopes.`,
+          title:
+            scopes.length > 0
+              ? `The token of ${app} lacks a scope`
+              : `Slack refuses the token of ${app}`,
+          explanation:
+            scopes.length > 0
+              ? `Some requests of workspace ${team} cannot be verified (missing_scope) until the app is reinstalled with ${scopes.join(', ')}.`
+              : `Requests of workspace ${team} cannot be verified (token_rejected) until the token is replaced.`,
           since,
-          page: `/server/slack/${app}?outcome=refused`,
+          page: `/server/slack/${app}?outcome=undecidable`,
           command: `strongroom slack token set ${app} ${team}`,
         })
       }
@@ -36,16 +45,24 @@ export function createTwoKeyStatus({
   }
 }
 
+interface RejectedToken {
+  team: string
+  since: number
+  /** That the last rejection named. */
+  scopes: readonly string[]
+}
+
 /** Workspaces whose last decisions were that Slack refused the token, and since when. */
-function rejectedTokens(
-  newestFirst: readonly RecordedDecision[],
-): { team: string; since: number }[] {
-  const rejected = new Map<string, number>()
+function rejectedTokens(newestFirst: readonly RecordedDecision[]): RejectedToken[] {
+  const rejected = new Map<string, RejectedToken>()
   const ended = new Set<string>()
-  for (const { at, reason, ids } of newestFirst) {
+  for (const { at, code, ids, missingScopes } of newestFirst) {
     if (ids === undefined || ended.has(ids.team)) continue
-    if (reason === 'credential') rejected.set(ids.team, at)
-    else ended.add(ids.team)
+    const { team } = ids
+    if (needsOperator({ code })) {
+      const found = rejected.get(team)
+      rejected.set(team, { team, since: at, scopes: found?.scopes ?? missingScopes ?? [] })
+    } else ended.add(team)
   }
-  return Array.from(rejected, ([team, since]) => ({ team, since }))
+  return [...rejected.values()]
 }

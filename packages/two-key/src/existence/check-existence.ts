@@ -1,6 +1,6 @@
 /** Step four: passes the ids of a payload to the checker and turns its result into the decision. */
-import { type Decision, rejectExistence } from '../decision.ts'
-import type { CheckablePayload, RequestKind } from '../payload/parse.ts'
+import { type AcceptedChecks, type Decision, rejectExistence, UNCHECKED } from '../decision.ts'
+import type { CheckablePayload, CheckedPayload, RequestKind } from '../payload/parse.ts'
 import type { ChannelPolicy, ExistenceChecker, ExistenceResult } from './result.ts'
 
 export interface CheckOptions {
@@ -27,8 +27,8 @@ export type CheckExistence = (
 ) => Promise<Decision<CheckablePayload>>
 
 /**
- * Events come only from conversations that the bot can see; commands, shortcuts and buttons are also
- * used in others.
+ * Most events come only from conversations that the bot can see (`event-types.ts` has the others);
+ * commands, shortcuts and buttons are also used elsewhere.
  */
 const CHANNEL_POLICIES: Readonly<Record<RequestKind, ChannelPolicy>> = {
   event: 'strict',
@@ -43,20 +43,38 @@ export function createExistenceCheck(options: CheckOptions): CheckExistence {
   const { checker, onMissingToken = 'deny', onUndecidable = 'retry', rejectStatus = 403 } = options
   const policies = { ...CHANNEL_POLICIES, ...options.channelPolicy }
 
+  function policyOf({ kind, channelMayBeUnseen }: CheckedPayload): ChannelPolicy {
+    const policy = policies[kind]
+    return channelMayBeUnseen && policy === 'strict' ? 'if-visible' : policy
+  }
+
+  /** What the result proves about the payload, and no more. */
+  function checksOf(payload: CheckablePayload, isUnseen: boolean): AcceptedChecks {
+    if (payload.kind === 'uninstall') return UNCHECKED
+    const { user, bot, channel } = payload.ids
+    const hasChannel = channel !== undefined && policyOf(payload) !== 'skip'
+    return {
+      user: user === undefined && bot === undefined ? 'unchecked' : 'verified',
+      channel: hasChannel ? (isUnseen ? 'unseen' : 'verified') : 'unchecked',
+    }
+  }
+
   async function check(payload: CheckablePayload, limits: CheckLimits): Promise<ExistenceResult> {
     const { deadline, token } = limits
     const checkOptions = { deadline, ...(token === undefined ? {} : { token }) }
     if (payload.kind === 'uninstall') return checker.checkUninstalled(payload, checkOptions)
-    const policy = policies[payload.kind]
-    const channelPolicy = payload.channelMayBeGone && policy === 'strict' ? 'if-visible' : policy
-    return checker.check(payload.ids, { ...checkOptions, channelPolicy })
+    return checker.check(payload.ids, { ...checkOptions, channelPolicy: policyOf(payload) })
   }
 
   return async (payload, limits) => {
     const result = await check(payload, limits)
-    if (result.ok) return { ok: true, payload, source: result.source }
+    if (result.ok) {
+      const checks = checksOf(payload, result.channelUnseen === true)
+      return { ok: true, payload, source: result.source, ...checks }
+    }
     const isTokenMissing = result.kind === 'refused' && result.reason === 'no_token'
-    if (isTokenMissing && onMissingToken === 'skip') return { ok: true, payload, source: 'skipped' }
+    if (isTokenMissing && onMissingToken === 'skip')
+      return { ok: true, payload, source: 'skipped', ...UNCHECKED }
     return rejectExistence(result, { rejectStatus, onUndecidable })
   }
 }

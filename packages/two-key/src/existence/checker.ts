@@ -37,6 +37,8 @@ export interface CheckerOptions {
   tokenOf(team: string): Promise<string | undefined>
   /** Called when an uninstall is confirmed: the token of this team or organisation is revoked. */
   onUninstalled?: (team: string, token: string) => Promise<void>
+  /** Called when Slack rejects the token that `tokenOf` returned: it may have been replaced elsewhere. */
+  onTokenRejected?: (team: string) => void
   /** Verified triples that all machines share; without it each machine has its own. */
   cache?: TripleStore | undefined
   /** Stores the ids verified in the last day, so that they survive a restart. */
@@ -129,11 +131,17 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
       deletedUser: options.deletedUser ?? 'deny',
       archivedChannel: options.archivedChannel ?? 'allow',
     },
-    onCredentialError: (slackError) =>
-      log.error('bot token rejected: reinstall the app or grant the missing scope', {
-        event: 'existence_check_api_error',
-        slackError,
-      }),
+    onCredentialError: (slackError, missingScopes) =>
+      log.error(
+        missingScopes.length > 0
+          ? `bot token lacks a scope: reinstall the app with ${missingScopes.join(', ')}`
+          : 'bot token rejected: reinstall the app',
+        {
+          event: 'existence_check_api_error',
+          slackError,
+          ...(missingScopes.length > 0 && { missingScopes }),
+        },
+      ),
   })
   const { lookupIds, isKnownAbsent, probeToken } = createRequestLookup({
     lookup,
@@ -204,6 +212,10 @@ export function createExistenceChecker(options: CheckerOptions): RunningChecker 
     const isTripleVerified = entry !== undefined
     const results = await lookupIds(ids, token, { deadline, channelPolicy, isTripleVerified })
     const { result, verifiedAt } = evaluate(ids, results, channelPolicy)
+    if (given === undefined && !result.ok && result.reason === 'credential') {
+      options.onTokenRejected?.(ids.team)
+      if (ids.enterprise !== undefined) options.onTokenRejected?.(ids.enterprise)
+    }
     const isTripleSeen = result.ok && result.channelUnseen !== true && channelPolicy !== 'skip'
     if (triple && !entry && isTripleSeen && verifiedAt !== undefined) {
       runInBackground(cache.save(triple, { token, verifiedAt, generation }))

@@ -41,6 +41,8 @@ export interface Undecidable {
   retryAfterSeconds?: number
   /** The token will never work again. */
   isTokenRevoked?: true
+  /** The scopes that Slack says the token needs. */
+  missingScopes?: readonly string[]
 }
 
 export interface EntityLookup {
@@ -52,8 +54,18 @@ export interface EntityLookup {
 
 const MAX_ATTEMPTS = 3
 const FIRST_RETRY_MS = 100
-/** A call continues after its callers have timed out, because its response serves the next request. */
-const CALL_TIMEOUT_MS = 10_000
+/**
+ * A call without a response after this long probably has a broken connection: another one is made, and
+ * the first response counts. Slack usually responds within half of it.
+ */
+const HEDGE_MS = 700
+/**
+ * A call continues after its callers have timed out, because its response serves the next request. Not
+ * for long, because all requests for the entity wait for it.
+ */
+const CALL_TIMEOUT_MS = 3_000
+
+type EndCall = ReturnType<CircuitBreaker['begin']>
 
 interface InFlightCall {
   result: Promise<EntityResult>
@@ -70,8 +82,8 @@ export function createEntityLookup(deps: {
   breaker: CircuitBreaker
   cache: EntityCache
   policy: EntityPolicy
-  /** An operator must act: the token is revoked or lacks a scope. */
-  onCredentialError: (error: string) => void
+  /** An operator must act: the token is revoked or lacks scopes. */
+  onCredentialError: (error: string, missingScopes: readonly string[]) => void
 }): EntityLookup {
   const { api, clock, startTimer, startDeadline, budget, breaker, cache, policy } = deps
   const inFlight = new Map<string, InFlightCall>()
@@ -79,18 +91,45 @@ export function createEntityLookup(deps: {
   const sleep = async (ms: number): Promise<void> =>
     new Promise((resolve) => void startTimer(ms, resolve))
 
-  async function callOnce({ kind, id, token, workspace }: EntityRef): Promise<SlackReply> {
+  async function callOnce(
+    { kind, id, token, workspace }: EntityRef,
+    { end, signal, isSuperseded }: { end: EndCall; signal: AbortSignal; isSuperseded(): boolean },
+  ): Promise<SlackReply> {
     const { method, argument } = entityMethods[kind]
     const args = {
       ...(argument !== undefined && { [argument]: id }),
       ...(workspace !== undefined && kind !== 'team' && { team_id: workspace }),
     }
+    const reply = await api.call(method, args, { token, signal })
+    const isFailed = reply.kind === 'unreachable'
+    end(isFailed ? (isSuperseded() ? 'unknown' : 'failed') : 'ok')
+    return reply
+  }
+
+  /** Calls Slack, and once more in parallel if there is no response: the first usable one counts. */
+  async function callHedged(ref: EntityRef, end: EndCall): Promise<SlackReply> {
     const deadline = startDeadline({ ms: CALL_TIMEOUT_MS })
-    try {
-      return await api.call(method, args, { token, signal: deadline.signal })
-    } finally {
-      deadline.stop()
-    }
+    const superseded = new AbortController()
+    const signal = AbortSignal.any([deadline.signal, superseded.signal])
+    const isSuperseded = () => superseded.signal.aborted
+    return new Promise((resolve) => {
+      let pending = 1
+      const settle = (reply: SlackReply) => {
+        pending -= 1
+        if (reply.kind === 'unreachable' && pending > 0) return
+        stopTimer()
+        deadline.stop()
+        resolve(reply)
+        superseded.abort()
+      }
+      const stopTimer = startTimer(HEDGE_MS, () => {
+        // Never from the calls that are reserved for known ids: a slow Slack would halve them.
+        if (mustWait(ref, false)) return
+        pending += 1
+        void callOnce(ref, { end: breaker.begin(), signal, isSuperseded }).then(settle)
+      })
+      void callOnce(ref, { end, signal, isSuperseded }).then(settle)
+    })
   }
 
   function mustWait({ team, kind }: EntityRef, isKnown: boolean) {
@@ -129,8 +168,7 @@ export function createEntityLookup(deps: {
         const { refused } = begun
         return attempt === 1 || refused.reason === 'rate_limited' ? refused : last
       }
-      const reply = await callOnce(ref)
-      begun.end(reply.kind === 'unreachable' ? 'failed' : 'ok')
+      const reply = await callHedged(ref, begun.end)
       if (reply.kind === 'rate_limited') {
         budget.setRetryAfter(team, entityMethods[kind].method, reply.retryAfterSeconds)
         last = { state: 'undecidable', reason: 'rate_limited' }
@@ -164,12 +202,8 @@ export function createEntityLookup(deps: {
         return { state: 'absent' }
       case 'credential':
         cache.delete(key)
-        deps.onCredentialError(reply.error)
-        return {
-          state: 'undecidable',
-          reason: 'credential',
-          ...(isRevokedToken(reply.error) && { isTokenRevoked: true }),
-        }
+        deps.onCredentialError(reply.error, reply.needed)
+        return toCredentialResult(reply)
     }
   }
 
@@ -203,6 +237,19 @@ export function createEntityLookup(deps: {
       const settled = await deadline.settle(call.result)
       return settled === 'late' ? { state: 'undecidable', reason: 'timeout' } : settled.value
     },
+  }
+}
+
+function toCredentialResult({
+  error,
+  needed,
+}: Extract<SlackReply, { kind: 'error' }>): Undecidable {
+  if (error === 'missing_scope')
+    return { state: 'undecidable', reason: 'scope', missingScopes: needed }
+  return {
+    state: 'undecidable',
+    reason: 'credential',
+    ...(isRevokedToken(error) && { isTokenRevoked: true }),
   }
 }
 

@@ -100,11 +100,13 @@ function refuse(reason: 'team' | 'user' | 'bot' | 'channel' | 'mismatch'): Evalu
   return { result: { ok: false, kind: 'refused', reason } }
 }
 
-export function toUndecidable({ reason, retryAfterSeconds }: Undecidable): ExistenceResult {
+export function toUndecidable(undecidable: Undecidable): ExistenceResult {
+  const { reason, retryAfterSeconds, missingScopes } = undecidable
   return {
     ok: false,
     kind: 'undecidable',
     reason,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(missingScopes && { missingScopes }),
   }
 }

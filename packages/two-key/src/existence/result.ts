@@ -40,13 +40,21 @@ export type UndecidableReason =
   | 'circuit'
   /** The store did not return the token. */
   | 'store'
-  /** The token is revoked or lacks a scope. No request passes until an operator acts. */
+  /** Slack rejects the token. No request passes until an operator acts. */
   | 'credential'
+  /** The token lacks a scope, so that some requests cannot be verified until an operator acts. */
+  | 'scope'
 
 export type ExistenceResult =
   | { ok: true; source: 'cache' | 'slack'; channelUnseen?: boolean }
   | { ok: false; kind: 'refused'; reason: RefusalReason }
-  | { ok: false; kind: 'undecidable'; reason: UndecidableReason; retryAfterSeconds?: number }
+  | {
+      ok: false
+      kind: 'undecidable'
+      reason: UndecidableReason
+      retryAfterSeconds?: number
+      missingScopes?: readonly string[]
+    }
 
 /** Decides within the deadline and never throws. */
 export interface ExistenceChecker {

@@ -12,9 +12,12 @@ import {
   type Wait,
 } from './faults.ts'
 import { methods, type SlackArguments } from './methods.ts'
-import { allScopes, type FakeTeam, sampleTeam } from './fixtures.ts'
+import { createFakeOAuth } from './oauth.ts'
+import { allScopes, type FakeClient, type FakeTeam, sampleClient, sampleTeam } from './fixtures.ts'
 
 export interface FakeSlackOptions {
+  /** The apps that can be installed; by default that of the sample workspace. */
+  clients?: readonly FakeClient[]
   /** The workspaces; by default a sample workspace. */
   teams?: readonly FakeTeam[]
   /** Apply Slack's rate limits, with a 429 beyond them. */
@@ -37,6 +40,11 @@ export interface FakeSlack {
   break(fault: ActiveFault): void
   /** Removes all faults. */
   repair(): void
+  /**
+   * What a person's browser does at Slack's page of an installation: agrees for a workspace, by default
+   * the first, or cancels. Returns the address that Slack redirects to.
+   */
+  authorize(url: string, choice?: { team?: string; isCancelled?: boolean }): string
   /** Replaces or adds a workspace. */
   setTeam(team: FakeTeam): void
 }
@@ -49,6 +57,7 @@ export function createFakeSlack(options: FakeSlackOptions = {}): FakeSlack {
   const faults = createFaults()
   const windows = new Map<string, { minute: number; calls: number }>()
   let calls: FakeCall[] = []
+  const oauth = createFakeOAuth({ clients: options.clients ?? [sampleClient], teams })
 
   /** Seconds until the method may be called again; undefined if it may be called now. */
   function limitOf(team: FakeTeam, method: string, perMinute: number): number | undefined {
@@ -63,13 +72,19 @@ export function createFakeSlack(options: FakeSlackOptions = {}): FakeSlack {
 
   async function respond(request: Request, signal: AbortSignal | undefined): Promise<Response> {
     const name = new URL(request.url).pathname.split('/').at(-1) ?? ''
-    const { token, args } = await argumentsOf(request)
+    const { token, args, client } = await argumentsOf(request)
+    if (name === 'authorize')
+      return new Response(null, {
+        status: 302,
+        headers: { location: oauth.authorize(request.url, args) },
+      })
     calls.push({ method: name, args })
     if (calls.length > 2 * MAX_CALLS) calls = calls.slice(-MAX_CALLS)
 
     const fault = faults.take(name)
     const failed = fault && (await respondWithFault(fault, wait, signal))
     if (failed) return failed
+    if (name === 'oauth.v2.access') return Response.json(oauth.access(args, client))
     const method = Object.hasOwn(methods, name) ? methods[name] : undefined
     if (!method) return Response.json({ ok: false, error: 'unknown_method' })
     if (!token) return Response.json({ ok: false, error: 'not_authed' })
@@ -92,19 +107,28 @@ export function createFakeSlack(options: FakeSlackOptions = {}): FakeSlack {
     calls: (method) => calls.filter((call) => method === undefined || call.method === method),
     break: (fault) => faults.add(fault),
     repair: () => faults.clear(),
+    authorize: (url, { team, isCancelled } = {}) =>
+      oauth.authorize(url, {
+        ...(team !== undefined && { team }),
+        ...(isCancelled && { cancel: '1' }),
+      }),
     setTeam: (team) => void teams.set(team.id, team),
   }
 }
 
 /** Slack accepts arguments in the query, as a form and as JSON. */
-async function argumentsOf(request: Request): Promise<{ token: string; args: SlackArguments }> {
+async function argumentsOf(
+  request: Request,
+): Promise<{ token: string; args: SlackArguments; client: string | undefined }> {
   const query = new URL(request.url).searchParams
   const body = await request.text()
   const isJson = request.headers.get('content-type')?.includes('json') === true
   const sent = isJson && body !== '' ? jsonEntries(body) : [...new URLSearchParams(body)]
   const { token: inBody, ...args } = Object.fromEntries([...query, ...sent])
-  const [, bearer] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
-  return { token: bearer ?? inBody ?? '', args }
+  const authorization = request.headers.get('authorization') ?? ''
+  const [, bearer] = /^Bearer (.+)$/.exec(authorization) ?? []
+  const [, client] = /^Basic (.+)$/.exec(authorization) ?? []
+  return { token: bearer ?? inBody ?? '', args, client }
 }
 
 function jsonEntries(body: string): [string, string][] {

@@ -41,6 +41,15 @@ export interface FakeTeam {
   channels?: readonly FakeChannel[]
   /** Workspaces that are visible through shared channels. */
   connected?: readonly string[]
+  /** What `oauth.v2.access` returns besides or instead of the token, for faults of installations. */
+  access?: Readonly<Record<string, unknown>>
+}
+
+/** The app's client, with which workspaces install it. */
+export interface FakeClient {
+  id: string
+  secret: string
+  app: string
 }
 
 export const allScopes = [
@@ -55,6 +64,11 @@ export const allScopes = [
 
 /** A sample workspace, and the secret that signs its requests. */
 export const sampleSecret = '8f742231b10e8888abcd99yyyzzz85a5'
+export const sampleClient: FakeClient = {
+  id: '1000000001.2000000001',
+  secret: 'fake-client-secret-00000001',
+  app: 'A00000001',
+}
 export const sampleTeam: FakeTeam = {
   id: 'T00000001',
   token: 'xoxb-fake-00000001',

@@ -10,6 +10,8 @@ import {
   ownValue,
 } from './ids.ts'
 import { PayloadError } from './error.ts'
+import { type EventRule, eventRuleOf } from './event-types.ts'
+import type { ReadName } from './names.ts'
 
 /** Subtypes of messages that have an author; other subtypes report a change. */
 const AUTHORED_SUBTYPES = new Set([
@@ -20,40 +22,24 @@ const AUTHORED_SUBTYPES = new Set([
   'thread_broadcast',
 ])
 
-/** Events about a user who may be deleted, and who did not cause them. */
-const USER_CHANGE_TYPES = new Set(['user_change', 'user_profile_changed'])
-
-/** Events about a conversation that is removed, at least for the bot. */
-const CHANNEL_REMOVAL_TYPES = new Set([
-  'channel_deleted',
-  'channel_left',
-  'channel_unshared',
-  'group_close',
-  'group_deleted',
-  'group_left',
-  'im_close',
-  'member_left_channel',
-  'mpim_close',
-])
-
-export const isChannelRemoval = (type: string): boolean => CHANNEL_REMOVAL_TYPES.has(type)
-
 export function parseEventIds(body: JsonObject, event: JsonObject, type: string): SlackIds {
+  const rule = eventRuleOf(type)
   const authorizations = authorizationsOf(body)
   const [first = {}] = authorizations
-  const user = isDeletedUser(event, type) ? undefined : userOf(event)
+  const team = teamOf(body, first)
+  const user = isDeletedUser(event, rule) ? undefined : userOf(event, rule, team)
   const bot =
     user === undefined
       ? unambiguousId(ownValue(event, 'bot_id'), ownValue(objectAt(event, 'message'), 'bot_id'))
       : undefined
-  const channel = channelOf(event, type)
+  const channel = channelOf(event, type, rule)
   if (type === 'app_mention' || type === 'message') {
     const isAuthored = type === 'app_mention' || AUTHORED_SUBTYPES.has(subtypeOf(event))
     if (channel === undefined) throw new PayloadError('missing_id')
     if (isAuthored && user === undefined && bot === undefined) throw new PayloadError('missing_id')
   }
   return toSlackIds({
-    team: teamOf(body, first),
+    team,
     // In a shared channel, the outer organisation may be the other side's.
     enterprise: parseId(ownValue(authorizations.length > 0 ? first : body, 'enterprise_id')),
     user,
@@ -111,20 +97,43 @@ function subtypeOf(event: JsonObject): string | undefined {
   return subtype
 }
 
-function isDeletedUser(event: JsonObject, type: string): boolean {
-  return USER_CHANGE_TYPES.has(type) && ownValue(objectAt(event, 'user'), 'deleted') === true
+/** The event is about that user, who did not cause it. */
+function isDeletedUser(event: JsonObject, { user }: EventRule): boolean {
+  return user === 'described' && ownValue(objectAt(event, 'user'), 'deleted') === true
 }
 
-function userOf(event: JsonObject): string | undefined {
+function userOf(
+  event: JsonObject,
+  { userAt, guestAt }: EventRule,
+  team: string | undefined,
+): string | undefined {
   return (
-    unambiguousId(idOrObject(ownValue(event, 'user')), ownValue(event, 'user_id')) ??
+    unambiguousId(
+      idOrObject(ownValue(event, 'user')),
+      ownValue(event, 'user_id'),
+      userAt && ownValue(event, userAt),
+      guestAt && ownGuest(event, guestAt, team),
+    ) ??
     parseId(ownValue(objectAt(event, 'message'), 'user')) ??
     parseId(ownValue(objectAt(event, 'assistant_thread'), 'user_id')) ??
     parseId(ownValue(objectAt(event, 'channel'), 'creator'))
   )
 }
 
-function channelOf(event: JsonObject, type: string): string | undefined {
+/** Slack shows people of other workspaces only once these are connected. */
+function ownGuest(
+  event: JsonObject,
+  path: readonly ReadName[],
+  team: string | undefined,
+): string | undefined {
+  let guest = event
+  for (const name of path) guest = objectAt(guest, name)
+  const id = parseId(ownValue(guest, 'id'))
+  const guestTeam = parseId(ownValue(guest, 'team_id'))
+  return guestTeam === undefined || guestTeam === team ? id : undefined
+}
+
+function channelOf(event: JsonObject, type: string, { channelAt }: EventRule): string | undefined {
   // A link in a message draft is in no channel yet.
   if (type === 'link_shared' && ownValue(event, 'channel') === 'COMPOSER') return undefined
   return unambiguousId(
@@ -132,6 +141,7 @@ function channelOf(event: JsonObject, type: string): string | undefined {
     ownValue(event, 'channel_id'),
     ownValue(objectAt(event, 'item'), 'channel'),
     ownValue(objectAt(event, 'assistant_thread'), 'channel_id'),
+    channelAt && ownValue(event, channelAt),
   )
 }
 

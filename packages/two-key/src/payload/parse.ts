@@ -3,7 +3,8 @@ import { getHeader, type SignedRequest } from '../signature.ts'
 import type { Installation, SlackIds } from '../slack-ids.ts'
 import { type BodyEncoding, parseBody, type ParsedBody } from './body.ts'
 import { PayloadError, type PayloadErrorCode } from './error.ts'
-import { isChannelRemoval, parseEventIds, parseInstallation } from './event-ids.ts'
+import { parseEventIds, parseInstallation } from './event-ids.ts'
+import { eventRuleOf, mayBeUnseen } from './event-types.ts'
 import {
   isObject,
   type JsonObject,
@@ -25,8 +26,8 @@ export interface CheckedPayload {
   body: JsonObject
   ids: SlackIds
   eventId?: string
-  /** It may report that the channel was removed. */
-  channelMayBeGone?: true
+  /** Events of this type also come from conversations that the bot cannot see. */
+  channelMayBeUnseen?: true
 }
 
 /** A payload that reports an uninstall: the token must be revoked. */
@@ -155,8 +156,8 @@ function toEventPayload(body: JsonObject): CheckablePayload {
     return { kind: 'uninstall', type, body, ...parseInstallation(body), ...eventId }
   }
   const ids = parseEventIds(body, event, type)
-  const removal = isChannelRemoval(type) ? ({ channelMayBeGone: true } as const) : {}
-  return { kind: 'event', type, body, ids, ...eventId, ...removal }
+  const unseen = mayBeUnseen(eventRuleOf(type)) ? ({ channelMayBeUnseen: true } as const) : {}
+  return { kind: 'event', type, body, ids, ...eventId, ...unseen }
 }
 
 /** Tokens of users may be revoked while the app stays installed. */

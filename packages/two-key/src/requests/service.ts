@@ -10,6 +10,7 @@ import type { Clock } from '@strongroom/platform/clock'
 import { type HandledPayload, type SlackResponse, verifyAndRespond } from '../adapters/respond.ts'
 import type { AppRegistry, LoadedApp } from '../apps/registry.ts'
 import type { StartDeadline } from '../deadlines.ts'
+import type { AcceptedChecks } from '../decision.ts'
 import { twoKeyError } from '../errors.ts'
 import { isEventId } from '../keys.ts'
 import type { TwoKeyMetrics } from '../metrics.ts'
@@ -19,6 +20,10 @@ export interface ReceivedRequest {
   app: string
   headers: Headers
   body: Uint8Array
+}
+
+interface VerifiedRequest extends ReceivedRequest {
+  checks: AcceptedChecks
 }
 
 export interface ForwardedResponse extends Omit<SlackResponse, 'body'> {
@@ -59,16 +64,19 @@ export function createRequestService(deps: {
   }
 
   /** Whether the app accepted it. */
-  async function deliver(app: LoadedApp, { headers, body }: ReceivedRequest): Promise<boolean> {
+  async function deliver(
+    app: LoadedApp,
+    { headers, body, checks }: VerifiedRequest,
+  ): Promise<boolean> {
     const { url } = app.item.upstream
-    const response = await send(url, { headers, body, timeoutMs: EVENT_MS })
+    const response = await send(url, { headers, body, checks, timeoutMs: EVENT_MS })
     return response !== undefined && response.status >= 200 && response.status < 300
   }
 
   async function deliverEvent(
     app: LoadedApp,
     event: string,
-    request: ReceivedRequest,
+    request: VerifiedRequest,
     deadline: Deadline,
   ): Promise<ForwardedResponse> {
     const { events } = app.stores
@@ -99,13 +107,14 @@ export function createRequestService(deps: {
   async function forward(
     app: LoadedApp,
     payload: HandledPayload,
-    request: ReceivedRequest,
+    request: VerifiedRequest,
     deadline: Deadline,
   ): Promise<ForwardedResponse> {
     const { url, kind } = app.item.upstream
-    const { headers, body } = request
+    const { headers, body, checks } = request
     const timeoutMs = deadline.remainingMs()
-    const response = timeoutMs > 0 ? await send(url, { headers, body, timeoutMs }) : undefined
+    const response =
+      timeoutMs > 0 ? await send(url, { headers, body, checks, timeoutMs }) : undefined
     if (!response || (kind === 'ferryhook' && response.status >= 300)) {
       metrics.forwarded('unanswered')
       return noResponse(payload)
@@ -126,16 +135,17 @@ export function createRequestService(deps: {
     const latest = clock.now() + deadline.remainingMs()
     const responded = await verifyAndRespond({ rawBody, headers }, app.twoKey, { deadline: latest })
     if ('response' in responded) return responded.response
-    const { payload } = responded.verified
+    const { payload, user, channel } = responded.verified
+    const verified = { ...request, checks: { user, channel } }
     switch (payload.kind) {
       case 'event':
       case 'uninstall':
-        return deliverEvent(app, payload.eventId ?? '', request, deadline)
+        return deliverEvent(app, payload.eventId ?? '', verified, deadline)
       case 'app_rate_limited':
-        if (await deliver(app, request)) return EMPTY_OK
+        if (await deliver(app, verified)) return EMPTY_OK
         throw twoKeyError('not_handed_over')
       default:
-        return forward(app, payload, request, deadline)
+        return forward(app, payload, verified, deadline)
     }
   }
 

@@ -1,9 +1,12 @@
 /** Sends verified requests to the app, byte for byte. */
+import type { AcceptedChecks } from '../decision.ts'
 import type { SafeFetch, SafeFetchResponse } from '@strongroom/kit/safe-fetch'
 import { SafeFetchError } from '@strongroom/kit/safe-fetch/error'
 
 export interface UpstreamRequest {
   headers: Headers
+  /** What was verified; the app gets it in headers. */
+  checks: AcceptedChecks
   body: Uint8Array
   timeoutMs: number
 }
@@ -18,11 +21,11 @@ export type SendUpstream = (
 const MAX_RESPONSE_BYTES = 1024 * 1024
 
 export function createUpstream(safeFetch: SafeFetch): SendUpstream {
-  return async (url, { headers, body, timeoutMs }) => {
+  return async (url, { headers, checks, body, timeoutMs }) => {
     try {
       return await safeFetch(url, {
         method: 'POST',
-        headers: slackHeaders(headers),
+        headers: { ...slackHeaders(headers), ...checkHeaders(checks) },
         body,
         timeoutMs,
         maxResponseBytes: MAX_RESPONSE_BYTES,
@@ -42,4 +45,9 @@ const SLACK_HEADERS = /^(?:accept|content-type|user-agent|x-slack-[a-z0-9-]+)$/
 
 function slackHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => SLACK_HEADERS.test(name)))
+}
+
+/** The same headers of a request are not Slack's, so they never reach the app. */
+function checkHeaders({ user, channel }: AcceptedChecks): Record<string, string> {
+  return { 'x-two-key-user': user, 'x-two-key-channel': channel }
 }

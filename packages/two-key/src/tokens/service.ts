@@ -19,11 +19,15 @@ const MAX_ENTRIES = 10_000
 
 export interface TokenService {
   tokenOf(team: string): Promise<string | undefined>
+  /** The next request reads the token again, because another machine may have replaced it. */
+  invalidate(team: string): void
   /** Writes `on` the given store, as does `delete`. */
   put(team: string, token: string, on?: Db): Promise<void>
   delete(team: string, on?: Db): Promise<void>
+  /** Stores the token of an installation that Slack confirmed at a time, unless a later one is stored. */
+  install(team: string, token: string, verifiedAt: number, on?: Db): Promise<void>
   /** Deletes a revoked token, unless it has been replaced. */
-  deleteRevoked(team: string, token: string): Promise<void>
+  deleteRevoked(team: string, token: string, on?: Db): Promise<void>
 }
 
 interface CachedToken {
@@ -73,6 +77,8 @@ export function createTokenService(deps: {
       }
     },
 
+    invalidate: (team) => void cache.delete(team),
+
     async put(team, token, on) {
       const encrypted = await box.seal(new TextEncoder().encode(token), place(team))
       // Also if the write fails, here and below: it may have succeeded and only its response was lost.
@@ -83,11 +89,17 @@ export function createTokenService(deps: {
       await tokens.delete(team, on).finally(() => cache.delete(team))
     },
 
-    async deleteRevoked(team, token) {
+    async install(team, token, verifiedAt, on) {
+      const encryptedToken = await box.seal(new TextEncoder().encode(token), place(team))
+      const installation = { encryptedToken, verifiedAt }
+      await tokens.putInstallation(team, installation, on).finally(() => cache.delete(team))
+    },
+
+    async deleteRevoked(team, token, on) {
       try {
         const item = await tokens.get(team)
         if (item && (await decrypt(item, team)) === token) {
-          await tokens.deleteIfUnchanged(team, item)
+          await tokens.deleteIfUnchanged(team, item, on)
         }
       } finally {
         cache.delete(team)
@@ -96,8 +108,8 @@ export function createTokenService(deps: {
   }
 }
 
-/** The scopes that key two needs; without one of them, some conversations cannot be verified. */
-const REQUIRED_SCOPES = [
+/** The scopes that key two needs; without one of them, some requests cannot be verified. */
+export const REQUIRED_SCOPES: readonly string[] = [
   'team:read',
   'users:read',
   'channels:read',

@@ -28,8 +28,17 @@ export interface TokenStore {
   /** Replaces the token of an earlier installation. Writes `on` the given store, as does `delete`. */
   put(team: string, encryptedToken: Uint8Array, on?: Db): Promise<void>
   delete(team: string, on?: Db): Promise<void>
-  /** Does nothing if the token has been replaced. */
-  deleteIfUnchanged(team: string, token: Pick<TokenItem, 'bot_token'>): Promise<void>
+  /**
+   * Replaces the token of an earlier installation by one that Slack confirmed at a time, in seconds. One
+   * that Slack confirmed later stays: false.
+   */
+  putInstallation(
+    team: string,
+    installation: { encryptedToken: Uint8Array; verifiedAt: number },
+    on?: Db,
+  ): Promise<boolean>
+  /** False if the token has been replaced. */
+  deleteIfUnchanged(team: string, token: Pick<TokenItem, 'bot_token'>, on?: Db): Promise<boolean>
   /** The teams of the app that have a token, sorted. Scans the table, so it is for operators only. */
   list(): Promise<TeamToken[]>
 }
@@ -58,11 +67,21 @@ export function createTokenStore(options: {
       await entity(on, tokensTable, TokenItem).delete(keys.teamKey(team))
     },
 
-    async deleteIfUnchanged(team, { bot_token }) {
-      const isUnchanged = expr`${items.attr('bot_token')} = ${bot_token}`
-      await items.delete(keys.teamKey(team), isUnchanged).catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error
-      })
+    async putInstallation(team, { encryptedToken, verifiedAt }, on = db) {
+      const stored = entity(on, tokensTable, TokenItem)
+      const isNewest = expr`attribute_not_exists(${stored.attr('team_id')}) OR ${stored.attr('installation_timestamp')} <= ${verifiedAt}`
+      const item = {
+        ...keys.teamKey(team),
+        bot_token: encryptedToken,
+        installation_timestamp: verifiedAt,
+      }
+      return conditionHeld(stored.put(item, isNewest))
+    },
+
+    async deleteIfUnchanged(team, { bot_token }, on = db) {
+      const stored = entity(on, tokensTable, TokenItem)
+      const isUnchanged = expr`${stored.attr('bot_token')} = ${bot_token}`
+      return conditionHeld(stored.delete(keys.teamKey(team), isUnchanged))
     },
 
     async list() {
@@ -73,5 +92,15 @@ export function createTokenStore(options: {
       }
       return tokens.toSorted((a, b) => (a.team < b.team ? -1 : 1))
     },
+  }
+}
+
+async function conditionHeld(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write
+    return true
+  } catch (error) {
+    if (error instanceof ConditionFailed) return false
+    throw error
   }
 }

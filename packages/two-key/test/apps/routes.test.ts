@@ -1,6 +1,7 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sampleTeam } from '../../src/fake-slack/fixtures.ts'
+import { signed } from '../support/signed.ts'
 import { openDb } from '../support/test-checkers.ts'
 import {
   losingDb,
@@ -36,6 +37,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
       upstream: { url, kind: 'app' },
       policy: {},
       signingSecrets: [{ createdAt: new Date(clock.now()).toISOString(), expiresAt: null }],
+      installation: null,
       createdAt: new Date(clock.now()).toISOString(),
     })
     expect((await machine.operate('GET', '/apps/deploy-bot')).body).toEqual(body)
@@ -135,11 +137,65 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect([await status(SECRET), await status('another-secret')]).toEqual([401, 200])
     const path = `/apps/${name}/signing-secrets`
     const rotate = async (at: number) =>
-      machine.operate('POST', path, { signingSecret: `number-${at}-secret` })
+      machine.operate('POST', path, {
+        signingSecret: `number-${at}-secret`,
+        overlapSeconds: DAY,
+      })
     for (let at = 0; at < 4; at++) expect((await rotate(at)).status).toBe(201)
     expect((await rotate(4)).body.error.code).toBe('two-key.too_many_secrets')
     const ended = { signingSecret: 'the-last-secret', overlapSeconds: 0 }
     expect((await machine.operate('POST', path, ended)).body.signingSecrets).toHaveLength(1)
+  })
+
+  test('rotate a leaked signing secret: the old one ends immediately', async () => {
+    const name = await newApp(machine, url)
+    const path = `/apps/${name}/signing-secrets`
+    const { body } = await machine.operate('POST', path, { signingSecret: 'another-secret' })
+    expect(body.signingSecrets).toMatchObject([{ expiresAt: null }])
+    expect((await machine.send(name, 'command')).status).toBe(401)
+    const signingSecret = 'another-secret'
+    expect((await machine.send(name, 'command', { signingSecret })).status).toBe(200)
+  })
+
+  test('see which channels were unseen and which scopes are missing, and so does the app', async () => {
+    const name = await newApp(machine, url)
+    const newest = async () => {
+      const path = `/apps/${name}/decisions?limit=1`
+      return (await machine.operate('GET', path)).body.items[0]
+    }
+    const before = upstream.received.length
+    expect(await machine.send(name, 'command', { channel: 'G0000HIDE' })).toMatchObject({
+      status: 200,
+    })
+    expect(await newest()).toMatchObject({ outcome: 'accepted', channel: 'unseen' })
+    expect(upstream.received[before]?.headers).toMatchObject({
+      'x-two-key-user': 'verified',
+      'x-two-key-channel': 'unseen',
+    })
+    slack.setTeam({ ...sampleTeam, scopes: ['team:read', 'channels:read'] })
+    const undecided = await machine.send(name, 'command', { user: 'U00000002' })
+    slack.setTeam(sampleTeam)
+    expect(undecided).toMatchObject({ status: 503 })
+    expect(undecided.text).toContain('needs attention')
+    expect(await newest()).toMatchObject({
+      outcome: 'undecidable',
+      code: 'missing_scope',
+      missingScopes: ['users:read'],
+    })
+  })
+
+  test('see only types that Slack may have sent', async () => {
+    const name = await newApp(machine, url)
+    const body = JSON.stringify({
+      type: 'event_callback',
+      team_id: sampleTeam.id,
+      event_id: 'Ev1',
+      event: { type: 'xoxb-a-secret'.repeat(20) },
+    })
+    const timestamp = Math.floor(clock.now() / 1000)
+    await machine.send(name, { body, headers: signed(body, { timestamp, secret: SECRET }).headers })
+    const { items } = (await machine.operate('GET', `/apps/${name}/decisions?limit=1`)).body
+    expect(items).toMatchObject([{ outcome: 'accepted', type: null }])
   })
 
   test('set a token only if Slack confirms that it belongs to the team, and get its missing scopes', async () => {
@@ -209,11 +265,22 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     await machine.send(name, 'command', { user: 'not an id' })
     const { body } = await machine.operate('GET', `/apps/${name}/decisions?limit=4`)
     const [malformed, unsigned, invented, accepted] = body.items
-    expect(malformed).toMatchObject({ outcome: 'refused', reason: 'bad_id', ids: null })
-    expect(unsigned).toMatchObject({ outcome: 'refused', reason: 'wrong_signature', ids: null })
-    expect(invented).toMatchObject({ outcome: 'refused', reason: 'user' })
+    expect(malformed).toMatchObject({ outcome: 'refused', code: 'bad_id', type: null, ids: null })
+    expect(unsigned).toMatchObject({ outcome: 'refused', code: 'wrong_signature', ids: null })
+    expect(invented).toMatchObject({
+      outcome: 'refused',
+      code: 'user_not_found',
+      type: 'slash_command',
+      channel: null,
+    })
     expect(invented.ids).toMatchObject({ team: sampleTeam.id, user: 'U0INVENTED' })
-    expect(accepted).toMatchObject({ outcome: 'accepted', reason: 'slack' })
+    expect(accepted).toMatchObject({
+      outcome: 'accepted',
+      code: 'slack',
+      type: 'slash_command',
+      user: 'verified',
+      channel: 'verified',
+    })
     expect(JSON.stringify(body)).not.toContain('my words')
     for (let at = 0; at < 210; at++) await machine.send(name, 'command', { signingSecret: 'no' })
     const many = await machine.operate('GET', `/apps/${name}/decisions?limit=200`)
@@ -234,7 +301,7 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     expect(await list('outcome=refused')).toEqual([refused])
     expect(await list('after=2')).toEqual([])
     await machine.send(name, 'command', { user: 'U0INVENTED' })
-    expect(await list('after=2')).toMatchObject([{ number: 3, reason: 'user' }])
+    expect(await list('after=2')).toMatchObject([{ number: 3, code: 'user_not_found' }])
     expect(await list('after=2&outcome=accepted')).toEqual([])
     expect((await machine.operate('GET', `/apps/${name}/decisions?outcome=no`)).status).toBe(400)
     const counts = async (query = '') =>
@@ -269,14 +336,14 @@ describe.each(serviceStores())('operators of Two-key, on $name', (store) => {
     }
   })
 
-  test('need their token for every route but Slack’s', async () => {
+  test('need their token for every route but Slack’s and those of an installation', async () => {
     const { paths = {} } = machine.document()
     const routes = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods ?? {}).map((method) => ({ method: method.toUpperCase(), path })),
     )
     const guarded = routes.filter(({ path }) => path.startsWith('/v1/'))
     expect(guarded.length).toBeGreaterThanOrEqual(10)
-    expect(routes.length - guarded.length).toBe(1)
+    expect(routes.length - guarded.length).toBe(3)
     for (const { method, path } of guarded) {
       const concrete = path.slice(3).replace('{app}', 'deploy-bot').replace('{team}', 'T1')
       for (const token of [null, 'sro_ops.wrong', 'garbage']) {

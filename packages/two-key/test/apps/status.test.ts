@@ -2,20 +2,19 @@ import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import { createRecentDecisions } from '../../src/apps/recent-decisions.ts'
 import { createTwoKeyStatus } from '../../src/apps/status.ts'
-import type { ExistenceChecker, ExistenceResult } from '../../src/existence/result.ts'
+import { type Decision, type Rejected, UNCHECKED } from '../../src/decision.ts'
+import type { SlackPayload } from '../../src/payload/parse.ts'
 
 describe('the status of Two-key', () => {
   async function open() {
     const clock = testClock()
     const decisions = createRecentDecisions(clock)
-    let result: ExistenceResult = { ok: true, source: 'cache' }
-    const checker = decisions.wrap<ExistenceChecker>({
-      check: async () => result,
-      checkUninstalled: async () => result,
-    })
-    const decide = (next: ExistenceResult, team = 'T1') => {
-      result = next
-      return checker.check({ team, user: 'U1' }, { timeoutMs: 1_000 } as never)
+    const decide = (decision: Rejected | 'accepted', team = 'T1') => {
+      const ids = { team, user: 'U1' }
+      const payload: SlackPayload = { kind: 'command', type: 'slash_command', body: {}, ids }
+      const accepted: Decision = { ok: true, payload, source: 'cache', ...UNCHECKED }
+      const details = { payload, durationMs: 1 }
+      decisions.record(decision === 'accepted' ? accepted : decision, details)
     }
     const status = createTwoKeyStatus({
       registry: { decisions: () => new Map([['deploy-bot', decisions]]) },
@@ -23,18 +22,24 @@ describe('the status of Two-key', () => {
     })
     return { clock, decide, status }
   }
-  const rejected: ExistenceResult = { ok: false, kind: 'undecidable', reason: 'credential' }
+  const rejected: Rejected = {
+    ok: false,
+    stage: 'existence',
+    code: 'token_rejected',
+    status: 503,
+    retryable: true,
+  }
 
   test('names the apps whose token Slack refuses, since when and the command that replaces it', async () => {
     const { clock, decide, status } = await open()
-    await decide({ ok: true, source: 'cache' })
+    decide('accepted')
     expect(await status()).toEqual({ note: '2 apps', problems: [] })
     clock.advance({ minutes: 1 })
     const since = clock.now()
-    await decide(rejected)
+    decide(rejected)
     clock.advance({ minutes: 9 })
-    await decide(rejected)
-    await decide({ ok: true, source: 'cache' }, 'T2')
+    decide(rejected)
+    decide('accepted', 'T2')
     expect(await status()).toMatchObject({
       note: '1 of 2 apps cannot verify',
       problems: [
@@ -48,10 +53,21 @@ describe('the status of Two-key', () => {
     })
   })
 
+  test('names the scopes that a token lacks', async () => {
+    const { decide, status } = await open()
+    decide({ ...rejected, code: 'missing_scope', missingScopes: ['groups:read', 'im:read'] })
+    expect((await status()).problems).toMatchObject([
+      {
+        title: 'The token of deploy-bot lacks a scope',
+        explanation: expect.stringContaining('reinstalled with groups:read, im:read'),
+      },
+    ])
+  })
+
   test('forgets a refused token when a later request was verified', async () => {
     const { decide, status } = await open()
-    await decide(rejected)
-    await decide({ ok: true, source: 'cache' })
+    decide(rejected)
+    decide('accepted')
     expect((await status()).problems).toEqual([])
   })
 })

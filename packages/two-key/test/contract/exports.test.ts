@@ -37,6 +37,7 @@ describe('the built package', () => {
       ],
       './dynamo-cache': ['dynamoCache'],
       './hono': ['twoKeyHono'],
+      './installation-store': ['createKeyBox', 'dynamoInstallationStore'],
     })
   })
 

@@ -100,7 +100,7 @@ describe('a request is refused', () => {
     const checker = machine()
     const ids = { team: 'T1', user: 'U404', channel: 'C1' }
     expect(await checker.check(ids, asked)).toEqual(refused('user'))
-    expect(await checker.check({ ...ids, user: 'U1' }, asked)).toEqual(undecidable('credential'))
+    expect(await checker.check({ ...ids, user: 'U1' }, asked)).toEqual(undecidable('scope'))
   })
 })
 

@@ -65,7 +65,7 @@ describe('a Slack that fails', () => {
     ['has an internal error', { kind: 'error', error: 'internal_error' }, 'slack_error'],
     ['says what nobody knows', { kind: 'error', error: 'never_heard_of' }, 'slack_error'],
     ['has revoked the token', { kind: 'error', error: 'token_revoked' }, 'credential'],
-    ['wants another scope', { kind: 'error', error: 'missing_scope' }, 'credential'],
+    ['wants another scope', { kind: 'error', error: 'missing_scope' }, 'scope'],
   ])('because it %s lets no request pass, within two seconds', async (_, fault, reason) => {
     const { clock, slack, timers, check } = oneMachine()
     slack.break(fault)
@@ -139,13 +139,76 @@ describe('a Slack that fails', () => {
 
   test('and responds too late still serves the next delivery of the same event', async () => {
     const { slack, timers, check } = oneMachine()
-    slack.break({ kind: 'slow', ms: 2500, method: 'users.info', times: 1 })
+    slack.break({ kind: 'slow', ms: 2500, method: 'users.info' })
     const first = check()
     await timers.pass({ seconds: 2 })
     expect(await first).toEqual(undecidable('timeout'))
+    const asked = slack.calls('users.info').length
     await timers.pass({ seconds: 1 })
     expect(await check()).toMatchObject({ ok: true })
-    expect(slack.calls('users.info')).toHaveLength(1)
+    expect(slack.calls('users.info')).toHaveLength(asked)
+  })
+
+  test.each(['auth.test', 'users.info', 'conversations.info'])(
+    'and hangs once for %s is called again in parallel, and the request passes in time',
+    async (method) => {
+      const { clock, slack, timers, check } = oneMachine()
+      slack.break({ kind: 'hang', method, times: 1 })
+      const started = clock.now()
+      let decidedAt = Infinity
+      const result = check().finally(() => (decidedAt = clock.now()))
+      await timers.pass({ seconds: 2 })
+      expect(await result).toEqual({ ok: true, source: 'slack' })
+      expect(decidedAt - started).toBeLessThan(1000)
+      expect(slack.calls(method)).toHaveLength(2)
+    },
+  )
+
+  test('and hangs for a moment refuses a workspace for three seconds at most, not for ten', async () => {
+    const { slack, timers, check } = oneMachine()
+    slack.break({ kind: 'hang', method: 'auth.test' })
+    const first = check()
+    await timers.pass({ seconds: 2 })
+    expect(await first).toEqual(undecidable('timeout'))
+    slack.repair()
+    const next = check({ ...ids, user: 'U101' })
+    await timers.pass({ ms: 1_200 })
+    expect(await next).toEqual({ ok: true, source: 'slack' })
+  })
+
+  test('and is slow uses no calls for second attempts that are reserved for known ids', async () => {
+    const { slack, timers, check } = oneMachine()
+    await check()
+    slack.break({ kind: 'slow', ms: 800, method: 'users.info' })
+    const slow = users.slice(1).map(async ({ id }) => check({ ...ids, user: id }))
+    await timers.pass({ seconds: 2 })
+    expect((await Promise.all(slow)).filter(({ ok }) => ok)).toHaveLength(19)
+    // Half of 80 % of 100 calls a minute.
+    expect(slack.calls('users.info').length).toBeLessThanOrEqual(40)
+    slack.repair()
+    await timers.pass({ seconds: 1 })
+    expect(await check({ ...ids, user: 'U101' })).toMatchObject({ ok: true })
+  })
+
+  test('says which scopes the token lacks, and only names that are scopes', async () => {
+    const { clock, machine, slack } = createTestCheckers([
+      { ...team, scopes: ['team:read', 'channels:read'] },
+    ])
+    const asked = { deadline: clock.now() + 2000, channelPolicy: 'strict' } as const
+    expect(await machine().check(ids, asked)).toEqual({
+      ok: false,
+      kind: 'undecidable',
+      reason: 'scope',
+      missingScopes: ['users:read'],
+    })
+    const needed = 'groups:read, im:read,<script>,xoxb-1'
+    const odd = machine({
+      fetch: async (url, init) =>
+        url.endsWith('users.info')
+          ? Response.json({ ok: false, error: 'missing_scope', needed })
+          : slack.fetch(url, init),
+    })
+    expect(await odd.check(ids, asked)).toMatchObject({ missingScopes: ['groups:read', 'im:read'] })
   })
 })
 

@@ -46,7 +46,7 @@ describe('a report that the app was uninstalled', () => {
   test('is undecidable if the token only lacks a scope', async () => {
     const { check, slack, ended } = opened([home])
     slack.break({ ...dead, error: 'missing_scope' })
-    expect(await check({ team: 'T1' })).toEqual(undecidable('credential'))
+    expect(await check({ team: 'T1' })).toEqual(undecidable('scope'))
     expect(ended).toEqual([])
   })
 

@@ -73,7 +73,7 @@ describe('the app that the manual shows', () => {
     async () => {
       const options = { module: 'nodenext', target: 'es2023', types: ['node'] }
       const compilerOptions = { ...options, strict: true, noEmit: true, skipLibCheck: false }
-      expect(examples).toHaveLength(4)
+      expect(examples).toHaveLength(5)
       const shown = examples.map((text, at) => [`example-${at}.mts`, text])
       const files = { 'app.mts': typed, ...Object.fromEntries(shown) }
       const project = JSON.stringify({ compilerOptions, files: Object.keys(files) })

@@ -58,6 +58,7 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
       'x-http-method-override': 'DELETE',
       'content-encoding': 'identity',
       'x-anything': 'else',
+      'x-two-key-channel': 'forged',
     }
     const genuine = {
       ...event.headers,
@@ -71,9 +72,13 @@ describe.each(serviceStores())('events of Slack, on $name', (store) => {
     const names = Object.keys(upstream.received[0]?.headers ?? {})
     const own = ['accept-encoding', 'connection', 'content-length', 'host']
     expect(names.filter((name) => !own.includes(name)).toSorted()).toEqual(
-      Object.keys(genuine).toSorted(),
+      [...Object.keys(genuine), 'x-two-key-channel', 'x-two-key-user'].toSorted(),
     )
-    expect(upstream.received[0]?.headers).toMatchObject(genuine)
+    expect(upstream.received[0]?.headers).toMatchObject({
+      ...genuine,
+      'x-two-key-channel': 'verified',
+      'x-two-key-user': 'verified',
+    })
   })
 
   test('to an app that does not exist are rejected before their body is read', async () => {

@@ -5,10 +5,23 @@ import { collectItems, compareSeedCoverage } from '@strongroom/kit/testing/seed-
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { cacheTable, dedupeTable, tokensTable } from '../../src/tables.ts'
-import { createCluster, newApp, upstreamApp } from '../support/machine.ts'
+import type { FakeSlack } from '../../src/fake-slack/fake-slack.ts'
+import { sampleClient } from '../../src/fake-slack/fixtures.ts'
+import { createCluster, type Machine, newApp, upstreamApp } from '../support/machine.ts'
 import { openDb } from '../support/test-checkers.ts'
 
 const directory = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A browser that adds the app to the sample workspace. */
+async function installApp(machine: Machine, slack: FakeSlack, name: string): Promise<void> {
+  const { id: clientId, secret: clientSecret } = sampleClient
+  await machine.operate('PATCH', `/apps/${name}`, { installation: { clientId, clientSecret } })
+  const started = await machine.request(`/two-key/slack/${name}/install`)
+  const cookie = (started.headers.getSetCookie()[0] ?? '').split(';', 1)[0] ?? ''
+  const back = new URL(slack.authorize(started.headers.get('location') ?? ''))
+  const page = await machine.request(back.pathname + back.search, { headers: { cookie } })
+  expect(page.status).toBe(200)
+}
 
 describe.each(serviceStores().slice(0, 1))('Two-key over HTTP', (store) => {
   let recorder: FunctionRecorder
@@ -16,7 +29,7 @@ describe.each(serviceStores().slice(0, 1))('Two-key over HTTP', (store) => {
     recorder = await recordFunctions()
   })
   const opened = openDb(store)
-  const { clock, start } = createCluster(opened)
+  const { clock, start, slack } = createCluster(opened)
   const upstream = upstreamApp()
 
   test('reaches everything that its coverage page names', async () => {
@@ -30,6 +43,7 @@ describe.each(serviceStores().slice(0, 1))('Two-key over HTTP', (store) => {
     upstream.responses((_, response) => void response.writeHead(500).end())
     clock.advance({ seconds: 1 })
     await machine.send(name, 'message')
+    await installApp(machine, slack, name)
     const items = new Map<string, Item[]>()
     await collectItems(opened.db, [cacheTable, dedupeTable, tokensTable], items)
     const functions = await recorder.stop()

@@ -38,6 +38,6 @@ export const outages: readonly (readonly [string, ActiveFault, RegExp])[] = [
   [
     'reports a missing scope',
     { kind: 'error', error: 'missing_scope', method: 'users.info' },
-    /^token_rejected$/,
+    /^missing_scope$/,
   ],
 ]

@@ -12,6 +12,7 @@ import {
 } from '../../support/samples.ts'
 import { signedForm, signedJson, signedPayload } from '../../support/signed.ts'
 import { now, openBolt } from '../../support/bolt-app.ts'
+import type { TwoKeyContext } from '../../../src/adapters/bolt.ts'
 
 const OTHER = 'U0INVENTED'
 const invented: Readonly<Record<string, () => ReturnType<typeof signedJson>>> = {
@@ -44,8 +45,11 @@ describe.each([
     const bolt = openBolt(options)
     const { status } = await bolt.send(samples[name]!(now()))
     expect([status, bolt.handled, bolt.errors]).toEqual([200, [name], []])
+    const [context] = bolt.contexts as [TwoKeyContext]
+    const ids = expect.objectContaining({ team: TEAM, user: USER })
+    const channel = context.ids.channel === undefined ? 'unchecked' : 'verified'
     expect(bolt.contexts).toEqual([
-      { verified: true, source: 'slack', ids: expect.objectContaining({ team: TEAM, user: USER }) },
+      { verified: true, source: 'slack', ids, user: 'verified', channel },
     ])
   })
 

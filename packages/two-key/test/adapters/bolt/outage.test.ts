@@ -56,6 +56,18 @@ describe('while Slack is down and Bolt responds last', () => {
     expect(bolt.handled).toEqual(['message'])
   })
 
+  test.each([
+    ['the token is revoked', { kind: 'error', error: 'token_revoked' }],
+    ['a scope is missing', { kind: 'error', error: 'missing_scope', method: 'users.info' }],
+  ] as const)('its user is not asked to try again when %s', async (_, fault) => {
+    const bolt = openBolt({ lambda: true, processBeforeResponse: true })
+    bolt.slack.break(fault)
+    const { status, body } = await bolt.send(samples['command']!(now()))
+    expect([status, body]).toEqual([200, expect.stringContaining('Ask the person who manages')])
+    expect(body).not.toMatch(/again/i)
+    expect(bolt.handled).toEqual([])
+  })
+
   test('a command is acknowledged, and its user is asked to try again', async () => {
     const bolt = openBolt({ lambda: true, processBeforeResponse: true })
     bolt.slack.break({ kind: 'status', status: 502 })

@@ -54,6 +54,16 @@ export const changeApp = (
   json: { appId: string | null; upstream: SlackApp['upstream'] },
 ): Promise<SlackApp> => request('PATCH', at(app), { as, json })
 
+export const setInstallation = (
+  app: string,
+  installation: { clientId: string; clientSecret?: string; scopes: string[] } | null,
+): Promise<SlackApp> => request('PATCH', at(app), { as, json: { installation } })
+
+export const rotateSecret = (
+  app: string,
+  json: { signingSecret: string; overlapSeconds: number },
+): Promise<SlackApp> => request('POST', at(app, '/signing-secrets'), { as, json })
+
 export const deleteApp = (app: string): Promise<void> => request('DELETE', at(app), { as })
 
 export const setToken = (

@@ -23,6 +23,8 @@ import {
 } from './api.ts'
 import { AppDialog } from './app-dialog.tsx'
 import { Decisions } from './decisions.tsx'
+import { InstallationDialog, InstallationPanel } from './installation.tsx'
+import { RotateDialog } from './rotate-dialog.tsx'
 import { TokenDialog } from './token-dialog.tsx'
 
 const COUNTS_REFRESH_MS = 15_000
@@ -33,6 +35,8 @@ type Open =
   | { kind: 'token'; team?: string }
   | { kind: 'delete-token'; team: string }
   | { kind: 'change' }
+  | { kind: 'rotate' }
+  | { kind: 'installation' }
   | { kind: 'delete' }
 
 export function AppPanels({ app, onChange }: { app: SlackApp; onChange: () => void }) {
@@ -74,7 +78,10 @@ export function AppPanels({ app, onChange }: { app: SlackApp; onChange: () => vo
             {(found) =>
               found.length === 0 ? (
                 <div class="panel-body form">
-                  <p>No workspace has a bot token, so its requests are refused.</p>
+                  <p>
+                    No workspace has a bot token, so requests are refused.
+                    {app.installation ? ' Install the app, or set a token.' : ''}
+                  </p>
                   <Command text={`strongroom slack token set ${app.name} TEAM`} />
                 </div>
               ) : (
@@ -120,6 +127,7 @@ export function AppPanels({ app, onChange }: { app: SlackApp; onChange: () => vo
         </section>
         <Settings app={app} onOpen={(kind) => (open.value = { kind })} />
       </div>
+      <InstallationPanel app={app} onChange={() => (open.value = { kind: 'installation' })} />
       {open.value?.kind === 'token' && (
         <TokenDialog
           app={app.name}
@@ -137,6 +145,12 @@ export function AppPanels({ app, onChange }: { app: SlackApp; onChange: () => vo
         />
       )}
       {open.value?.kind === 'change' && <AppDialog app={app} onClose={close} onSaved={onChange} />}
+      {open.value?.kind === 'rotate' && (
+        <RotateDialog app={app.name} onClose={close} onRotated={onChange} />
+      )}
+      {open.value?.kind === 'installation' && (
+        <InstallationDialog app={app} onClose={close} onSaved={onChange} />
+      )}
       {open.value?.kind === 'delete' && (
         <ConfirmDialog
           title={`Delete ${app.name}?`}
@@ -167,12 +181,13 @@ function RejectedTokens(props: {
   onSet: (team: string) => void
 }) {
   const { app, decisions, onSet } = props
-  const teams = new Map<string, string>()
-  for (const { reason, ids, at } of decisions)
-    if (reason === 'credential' && ids) teams.set(ids.team, at)
+  const teams = new Map<string, { since: string; scopes: readonly string[] }>()
+  for (const { code, ids, at, missingScopes } of decisions)
+    if (ids && (code === 'token_rejected' || code === 'missing_scope'))
+      teams.set(ids.team, { since: at, scopes: teams.get(ids.team)?.scopes ?? missingScopes })
   return (
     <>
-      {[...teams].map(([team, since]) => (
+      {[...teams].map(([team, { since, scopes }]) => (
         <div class="notice is-bad" key={team} role="alert">
           <ToneIcon shape="cross" tone="bad" />
           <div class="notice-text">
@@ -181,8 +196,10 @@ function RejectedTokens(props: {
               <RelativeTime time={since} suffix=" ago" />
             </strong>
             <p>
-              Slack refuses its bot token. Requests get 503, so Slack sends events again. Replace
-              the token:
+              {scopes.length > 0
+                ? `Its bot token lacks ${scopes.join(', ')}. Reinstall the app with these scopes.`
+                : 'Slack refuses its bot token. Replace the token.'}{' '}
+              Until then requests get 503, and Slack sends events again:
             </p>
             <div class="notice-cmd">
               <Command text={`strongroom slack token set ${app} ${team}`} />
@@ -241,7 +258,11 @@ function DecisionChart({ minutes, app }: { minutes: readonly DecisionCounts[]; a
   )
 }
 
-function Settings({ app, onOpen }: { app: SlackApp; onOpen: (kind: 'change' | 'delete') => void }) {
+function Settings(props: {
+  app: SlackApp
+  onOpen: (kind: 'change' | 'rotate' | 'delete') => void
+}) {
+  const { app, onOpen } = props
   const policy = Object.entries(app.policy)
   return (
     <section class="panel" aria-labelledby="h-app">
@@ -280,7 +301,6 @@ function Settings({ app, onOpen }: { app: SlackApp; onOpen: (kind: 'change' | 'd
             </>
           ))}
         </dl>
-        <Command text={`strongroom slack secret rotate ${app.name}`} />
       </div>
       <div class="panel-foot">
         <ActionButton
@@ -289,6 +309,13 @@ function Settings({ app, onOpen }: { app: SlackApp; onOpen: (kind: 'change' | 'd
           run={() => onOpen('change')}
         >
           <span>Change…</span>
+        </ActionButton>
+        <ActionButton
+          small
+          notAllowed={missingRole('editor', 'two-key')}
+          run={() => onOpen('rotate')}
+        >
+          <span>Rotate secret…</span>
         </ActionButton>
         <ActionButton
           small

@@ -9,7 +9,7 @@ import { Status } from '../../parts/status.tsx'
 import { param, setQuery } from '../../router.ts'
 import { useKeys } from '../../shell/keyboard.ts'
 import { type Decision, listDecisions, type Outcome } from './api.ts'
-import { reasonText, stageText, statusOfOutcome } from './reasons.ts'
+import { detailsOf, reasonText, stageText, statusOfOutcome } from './reasons.ts'
 
 const POLL_MS = 2_000
 const OUTCOMES = [
@@ -113,12 +113,13 @@ function DecisionTable({ decisions, seen }: { decisions: readonly Decision[]; se
             <th>Time</th>
             <th>Decision</th>
             <th>Reason</th>
+            <th>Request</th>
             <th>Who</th>
             <th>Decided by</th>
           </tr>
         </thead>
         <tbody>
-          {decisions.map(({ number, at, outcome, reason, stage, ids }) => (
+          {decisions.map(({ number, at, durationMs, outcome, code, stage, type, ids, ...rest }) => (
             <tr key={number} class={number > seen ? 'is-fresh' : undefined}>
               <td class="nowrap" data-name="Time">
                 <time dateTime={at} title={at}>
@@ -129,13 +130,21 @@ function DecisionTable({ decisions, seen }: { decisions: readonly Decision[]; se
                 <Status status={statusOfOutcome(outcome)} look="quiet" />
               </td>
               <td class="card-main">
-                {reasonText(reason)} <code class="code-word faint">{reason}</code>
+                {reasonText(code)} <code class="code-word faint">{code}</code>
+                {detailsOf(rest).map((detail) => (
+                  <p class="small faint" key={detail}>
+                    {detail}
+                  </p>
+                ))}
+              </td>
+              <td class="mono small" data-name="Request">
+                {type ?? '–'}
               </td>
               <td class="mono small" data-name="Who">
                 {ids ? [ids.team, ids.user ?? ids.bot, ids.channel].filter(Boolean).join(' ') : '–'}
               </td>
               <td class="nowrap" data-name="Decided by">
-                {stageText(stage, reason)}
+                {stageText(stage, code)}, {durationMs} ms
               </td>
             </tr>
           ))}
