@@ -46,6 +46,16 @@ export const routeKeys = {
 
 export type HttpFunctionName = keyof typeof routeKeys
 
+/**
+ * Whether the function with these route keys handles the request. Streams have a function of their own: the
+ * others cannot send a response in parts, so clients get 404 from them and ask regularly instead.
+ */
+export function isServedBy(keys: readonly RouteKey[], method: string, path: string): boolean {
+  const streams = routeKeys['ferryhook-live']
+  if (keys !== streams && matchesRoutes(streams, method, path)) return false
+  return matchesRoutes(keys, method, path)
+}
+
 /** Whether one of the route keys matches, as API Gateway matches them. */
 export function matchesRoutes(keys: readonly RouteKey[], method: string, path: string): boolean {
   return keys.some((key) => {

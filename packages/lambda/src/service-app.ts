@@ -10,7 +10,7 @@ import { capacityLimits } from '@strongroom/server/own-settings'
 import { createServiceDeps, type ServerCapabilities } from '@strongroom/server/service-deps'
 import { createHostSelector, hostsOf, originOf } from '@strongroom/server/virtual-hosts'
 import type { LambdaRequest } from './http-event.ts'
-import { matchesRoutes, type RouteKey } from './routes.ts'
+import { isServedBy, type RouteKey } from './routes.ts'
 import { requirePublicUrl, type Runtime } from './runtime.ts'
 
 export interface FunctionApp extends Pick<Runtime, 'resume' | 'rest'> {
@@ -47,7 +47,7 @@ export async function createServiceApp(
   const main: Site = {
     app,
     findHotRoute: createHotMatcher(mountHotRoutes(running, name, mount)),
-    isServed: (method, path) => matchesRoutes(keys, method, path),
+    isServed: (method, path) => isServedBy(keys, method, path),
   }
   const ownHosts = new Map<string, Site>()
   if (origin !== undefined) {

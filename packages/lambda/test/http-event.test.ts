@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type HttpEvent, LambdaRequest } from '../src/http-event.ts'
 import { toResult } from '../src/http-result.ts'
-import { matchesRoutes, routeKeys } from '../src/routes.ts'
+import { isServedBy, routeKeys } from '../src/routes.ts'
 import { findDueTime, type StreamRecord } from '../src/stream-event.ts'
 
 function eventOf(given: Partial<HttpEvent> = {}): HttpEvent {
@@ -80,7 +80,13 @@ describe('the routes of a function', () => {
     ['GET', '/ferryhook/v1/sources//stream', false],
     ['GET', '/ferryhook/v1/sources', false],
   ])('of the live tail: %s %s is one of them: %s', (method, path, expected) => {
-    expect(matchesRoutes(routeKeys['ferryhook-live'], method, path)).toBe(expected)
+    expect(isServedBy(routeKeys['ferryhook-live'], method, path)).toBe(expected)
+  })
+
+  test('leave streams to the function that can send them', () => {
+    const isOfApi = (path: string) => isServedBy(routeKeys['ferryhook-api'], 'GET', path)
+    expect(isOfApi('/ferryhook/v1/events')).toBe(true)
+    expect(isOfApi('/ferryhook/v1/events/stream')).toBe(false)
   })
 })
 

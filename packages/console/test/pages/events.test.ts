@@ -300,4 +300,18 @@ describeConsole('the events page', (site) => {
       true,
     )
   })
+
+  test('a deployment without a stream is asked for new events every two seconds', async () => {
+    const shop = await openShop(site)
+    await shop.receive('{"type":"first"}')
+    const { page } = shop
+    await page.route(/\/v1\/events\/stream/, (route) =>
+      route.fulfill({ status: 404, json: { message: 'Not Found' } }),
+    )
+    await site.open(page, '/events?live=1')
+    await page.getByText('Live', { exact: true }).waitFor()
+    await shop.receive('{"type":"second"}')
+    await expect.poll(() => rows(page).allTextContents()).toEqual(['second', 'first'])
+    site.complaints.splice(0)
+  })
 })

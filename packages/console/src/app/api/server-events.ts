@@ -1,5 +1,5 @@
 /** Follows a stream of server-sent events: reconnects by itself and continues after the last id. */
-import { hasCode } from './errors.ts'
+import { ApiFailure, hasCode } from './errors.ts'
 import { send } from './request.ts'
 
 export interface ServerEvent {
@@ -17,7 +17,12 @@ const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000]
 /** Returns how to stop. */
 export function followStream(
   path: string,
-  callbacks: { onEvent: (event: ServerEvent) => void; onState: (state: StreamState) => void },
+  callbacks: {
+    onEvent: (event: ServerEvent) => void
+    onState: (state: StreamState) => void
+    /** The server has no such stream, and is not asked again. */
+    onMissing: () => void
+  },
 ): () => void {
   const stop = new AbortController()
   let lastId: string | undefined
@@ -46,6 +51,10 @@ export function followStream(
       }
     } catch (error) {
       if (hasCode(error, 'request.invalid_cursor')) lastId = undefined
+      if (error instanceof ApiFailure && error.status === 404 && !stop.signal.aborted) {
+        stop.abort()
+        callbacks.onMissing()
+      }
     } finally {
       clearTimeout(silence.timer)
       connection.abort()

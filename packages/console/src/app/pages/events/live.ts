@@ -1,9 +1,10 @@
 /** The stream of events in batches, so that any rate costs a few renderings per second. */
 import { signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { followStream, type StreamState } from '../../api/server-events.ts'
+import { followStream, type ServerEvent, type StreamState } from '../../api/server-events.ts'
 import { formatCount } from '../../parts/format.ts'
 import type { ListedEvent } from './event.ts'
+import { pollEvents } from './poll.ts'
 
 export interface LiveEvent {
   event: ListedEvent
@@ -28,11 +29,15 @@ export function useLive(isOn: boolean, onBatch: (batch: readonly LiveEvent[]) =>
     let batch: LiveEvent[] = []
     let unannounced = 0
     let announcedAt = Date.now()
-    const stop = followStream('/ferryhook/v1/events/stream', {
-      onState: (next) => (state.state.value = next),
-      onEvent({ name, data }) {
+    const callbacks = {
+      onState: (next: StreamState) => (state.state.value = next),
+      onEvent({ name, data }: ServerEvent) {
         batch.push({ event: data as ListedEvent, isNew: name === 'event' })
       },
+    }
+    let stop = followStream('/ferryhook/v1/events/stream', {
+      ...callbacks,
+      onMissing: () => (stop = pollEvents(callbacks)),
     })
     const timer = setInterval(() => {
       const taken = batch
