@@ -32,7 +32,7 @@ async function bundled(): Promise<string> {
     format: 'esm',
     external: ['lmdb'],
     banner: {
-      js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)`,
+      js: `import { createRequire as nodeRequire } from 'node:module'; const require = nodeRequire(import.meta.url)`,
     },
     logLevel: 'error',
   })
