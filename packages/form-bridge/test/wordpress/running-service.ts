@@ -111,7 +111,7 @@ export class RunningService {
     const file = join(this.#directory, `form-bridge-${version}.zip`)
     const keys = ['--public-key', publicKeyOf(releaseKey)]
     const options = ['--service', this.url, ...keys, '--version', version, '--out', file]
-    await this.#strongroom(['plugin', 'build', ...options])
+    await this.#strongroom(['plugin', 'build', ...options, '--json'])
     return file
   }
 
