@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { bundledFile, bundleForBrowser } from './scripts/browser-bundle.mjs'
+import { filesDirectory, readDirectoryFiles } from './scripts/directory-files.mjs'
 import { bundleForThread, threadFile } from './scripts/thread-bundle.mjs'
 
 /** Short files with many or slow tests. */
@@ -26,6 +27,7 @@ export default defineConfig({
   plugins: [
     texts('text-modules', textFile, (file) => readFile(file, 'utf8')),
     texts('browser-bundles', bundledFile, bundleForBrowser),
+    texts('directory-files', filesDirectory, readDirectoryFiles),
     texts('thread-bundles', threadFile, bundleForThread),
   ],
   test: {

@@ -15,7 +15,9 @@ export function isStale(file = bundle) {
   )
   return [
     join(root, 'package-lock.json'),
-    ...[join(root, 'scripts'), join(root, 'docs'), ...sources].flatMap(files),
+    ...[...['scripts', 'docs', 'plugins'].map((name) => join(root, name)), ...sources].flatMap(
+      files,
+    ),
   ].some((source) => statSync(source).mtimeMs > built)
 }
 
@@ -32,6 +34,7 @@ export async function build() {
 export async function bundleCommand(directory, { isPublished }) {
   const { build: esbuild } = await import('esbuild')
   const { browserBundles } = await import('./browser-bundle.mjs')
+  const { directoryFiles } = await import('./directory-files.mjs')
   const { threadBundles } = await import('./thread-bundle.mjs')
   const { metafile } = await esbuild({
     entryPoints: { strongroom: entry },
@@ -46,7 +49,7 @@ export async function bundleCommand(directory, { isPublished }) {
     ...(isPublished
       ? { legalComments: 'none', minifySyntax: true, minifyWhitespace: true }
       : { sourcemap: 'linked', sourcesContent: false }),
-    plugins: [browserBundles(), threadBundles()],
+    plugins: [browserBundles(), directoryFiles(), threadBundles()],
     // Native addons cannot be bundled.
     external: ['lmdb'],
     // Some dependencies are CommonJS and call require for Node's own modules.

@@ -90,6 +90,11 @@ const OPTIONS: Readonly<Record<string, () => string[]>> = {
   'kms serve': () => ['--port', 'x'],
   listen: () => ['--forward', 'http://127.0.0.1:9'],
   'operator change': () => ['--role', 'viewer'],
+  'plugin build': () => [
+    '--service=https://example.com',
+    `--public-key=${'A'.repeat(43)}=`,
+    `--out=${join(files, 'built.zip')}`,
+  ],
   'plugin keygen': () => ['--out', join(files, 'secret')],
   'plugin sign': () => ['--key', join(files, 'secret')],
   'rate-limits set': () => ['--minute', '5'],

@@ -56,7 +56,11 @@ export function openPrivateLog(path: string): number {
 }
 
 /** Replaces a file in one step. A link of that name is replaced too, and not followed. */
-export async function replaceFile(path: string, content: string, mode: number): Promise<void> {
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array,
+  mode: number,
+): Promise<void> {
   const temporary = temporaryPath(path)
   const handle = await createPrivateFile(temporary, mode)
   try {

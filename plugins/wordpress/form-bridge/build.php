@@ -1,7 +1,7 @@
 <?php
 /**
- * The service URL and the trusted release keys of a build. `npm run build:plugin` writes this file;
- * here it has no service and no keys.
+ * The service URL and the trusted release keys of a build. `strongroom plugin build` writes
+ * this file; here it has no service and no keys.
  */
 
 defined( 'ABSPATH' ) || exit;

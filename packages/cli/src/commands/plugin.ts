@@ -1,12 +1,13 @@
-/** `strongroom plugin …`: signs plugin releases offline and publishes them. */
+/** `strongroom plugin …`: builds the WordPress plugin, signs its releases offline and publishes them. */
 import { readFile } from 'node:fs/promises'
 import { createPrivateFile, replaceFile } from '@strongroom/platform/private-file'
 import { type Command, type CommandOption, usageError } from '../command.ts'
+import type { PluginBuild } from '../form-bridge/plugin-build.ts'
 import { newSigningKey, readPackageFacts, signPackage } from '../form-bridge/plugin-signing.ts'
 import { createServiceClient, requiredServerOption } from '../api-client.ts'
 import { columns } from '../output.ts'
 
-/** Signatures are published. */
+/** Packages and signatures are published. */
 const PUBLIC_FILE = 0o644
 
 interface ReleaseLine {
@@ -39,6 +40,45 @@ else, and into FORM_BRIDGE_RELEASE_KEYS of the server.`,
     await writeNewFile(file, pem).catch(rethrowFileError(file, 'written'))
     output.progress(`The private key is in ${file}: keep it off the server`)
     output.result(`${publicKey}\n`, { file, publicKey })
+  },
+}
+
+const pluginBuild: Command = {
+  name: 'plugin build',
+  kind: 'standalone',
+  summary: 'Build the WordPress plugin for your service, as a zip',
+  options: {
+    service: {
+      value: 'URL',
+      summary: 'Where sites reach the service, such as https://forms.example.com/form-bridge',
+    },
+    'public-key': {
+      value: 'KEY',
+      multiple: true,
+      summary: 'Public key of your releases, as "plugin keygen" printed it; may be repeated',
+    },
+    version: { value: 'VERSION', summary: 'Version of the package (that of the source)' },
+    out: { value: 'FILE', summary: 'File for the package (form-bridge-VERSION.zip)' },
+  },
+  about: `The URL and the keys are part of the package, and a site cannot change them. The same input gives the
+same bytes. An existing file is replaced.`,
+  async run({ options, lists, output }) {
+    const publicKeys = lists['public-key'] ?? []
+    if (options['service'] === undefined || publicKeys.length === 0) {
+      throw usageError(
+        'Pass --service, such as https://forms.example.com/form-bridge, and --public-key, as "strongroom plugin keygen" printed it',
+      )
+    }
+    const build: PluginBuild = { service: String(options['service']), publicKeys }
+    if (options['version'] !== undefined) build.version = String(options['version'])
+    // Loaded when needed, because it contains the files of the plugin.
+    const { buildPlugin } = await import('../form-bridge/plugin-build.ts')
+    const { version, zip } = buildPlugin(build)
+    const { slug, sha256 } = readPackageFacts(zip)
+    const file = String(options['out'] ?? `${slug}-${version}.zip`)
+    await replaceFile(file, zip, PUBLIC_FILE).catch(rethrowFileError(file, 'written'))
+    output.progress(`${slug} ${version} is built: sign it with "strongroom plugin sign"`)
+    output.result(`${file}\n`, { file, slug, version, bytes: zip.length, sha256 })
   },
 }
 
@@ -168,6 +208,7 @@ function rethrowFileError(file: string, what: 'read' | 'written') {
 
 export const commands: readonly Command[] = [
   pluginKeygen,
+  pluginBuild,
   pluginSign,
   pluginPublish,
   pluginVersions,

@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inProcess } from '../in-process.ts'
 import { withoutNotices } from '../notices.ts'
-import { pluginZip } from '../plugin-zip.ts'
 import { emptyDirectory, start, strongroom } from '../strongroom.ts'
 import { type Shape, shapeOf } from './shape.ts'
 
@@ -187,7 +186,8 @@ describe('the --json output', () => {
     await run('sites resume', [site_id])
     await run('sites disable', [site_id])
     const zip = join(cwd, 'form-bridge.zip')
-    await writeFile(zip, pluginZip('1.2.0'))
+    const service = ['--service', `${url}/form-bridge`, '--public-key', publicKey]
+    await run('plugin build', [...service, '--version', '1.2.0', '--out', zip])
     await run('plugin sign', [zip, '--key', releaseKey])
     await run('plugin publish', [zip])
     await run('plugin versions')

@@ -1,6 +1,6 @@
 /** The package `strongroom` as users install it, from an empty directory with only Node and npm. */
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
-import { mkdtemp, open, readdir, rename } from 'node:fs/promises'
+import { mkdtemp, open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   installNode,
@@ -71,6 +71,33 @@ describe.runIf(packagesRequired)('the installed command', () => {
       await expectService(project.directory, node)
     },
   )
+
+  test('builds the WordPress plugin with the same bytes as a clone', async () => {
+    const cwd = await mkdtemp(join(project.directory, 'run-'))
+    const options = ['--service', 'https://forms.example.com/form-bridge', '--version', '1.2.3']
+    const key = Buffer.alloc(32, 1).toString('base64')
+    const line = ['plugin', 'build', ...options, '--public-key', key]
+    const installed = { cwd, program: launcherIn(project.directory), stdin: '' }
+    expect(await strongroom(line, installed)).toMatchObject({
+      code: 0,
+      stdout: 'form-bridge-1.2.3.zip\n',
+    })
+    expect(await strongroom([...line, '--out', 'clone.zip'], { cwd, stdin: '' })).toMatchObject({
+      code: 0,
+    })
+    const [built, expected] = await Promise.all(
+      ['form-bridge-1.2.3.zip', 'clone.zip'].map((name) => readFile(join(cwd, name))),
+    )
+    expect(built?.length).toBeGreaterThan(50_000)
+    expect(built?.equals(expected ?? Buffer.alloc(0))).toBe(true)
+
+    const refused = await strongroom(
+      ['plugin', 'build', '--service', 'x', '--public-key', key],
+      installed,
+    )
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toMatch(/^--service must be a URL .+\n$/)
+  })
 
   test(
     'runs in a directory with spaces and letters beyond ASCII, without install scripts, in a strict layout',

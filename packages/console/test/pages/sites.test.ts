@@ -21,6 +21,15 @@ describeConsole(
       (fleet ??= newAdmin().then((token) => createFleet(site, { count: 120, token })))
     const idOf = async (domain: string) => (await withFleet()).ids.get(domain) ?? ''
 
+    // First, because the other tests add sites.
+    test('shows how to build the plugin while there is no site', async () => {
+      const page = await site.asOperator()
+      await site.open(page, '/server/sites')
+      await page.getByText('No sites yet').waitFor()
+      await page.getByText('strongroom plugin build --service … --public-key …').waitFor()
+      expect(await pageProblems(page)).toEqual([])
+    })
+
     test('lists sites with status, version, agency and last seen, and counts them by status', async () => {
       await withFleet()
       const page = await site.asOperator()

@@ -28,7 +28,8 @@ export function inWordPress(title: string, define: (fixture: Fixture) => void) {
 
     beforeAll(async () => {
       fixture.service = await RunningService.start()
-      fixture.site = await WordPressSite.install(installation, fixture.service.plugin('1.0.0'))
+      const plugin = await fixture.service.plugin('1.0.0')
+      fixture.site = await WordPressSite.install(installation, plugin)
       sites.push(fixture.site)
       await fixture.site.signIn()
       fixture.copy = async () => {

@@ -2,12 +2,11 @@
 import { spawn } from 'node:child_process'
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { buildPlugin } from '../../../../scripts/build-plugin.mjs'
 import { Destination } from './destination.ts'
 import { freePort } from './free-port.ts'
 import { InterceptingProxy } from './intercepting-proxy.ts'
@@ -75,16 +74,14 @@ export class RunningService {
   }
 
   /** The plugin package in a version, built for this service. */
-  plugin(version: string): Uint8Array {
-    const publicKeys = [publicKeyOf(releaseKey)]
-    return buildPlugin({ service: this.url, publicKeys, version }).zip
+  async plugin(version: string): Promise<Buffer> {
+    return readFile(await this.#buildPlugin(version))
   }
 
   /** Signs a package offline and publishes it. */
   async publish(version: string): Promise<void> {
-    const file = join(this.#directory, `form-bridge-${version}.zip`)
+    const file = await this.#buildPlugin(version)
     const key = join(this.#directory, 'release.key')
-    await writeFile(file, this.plugin(version))
     await writeFile(key, releaseKey.export({ type: 'pkcs8', format: 'pem' }))
     await this.#strongroom(['plugin', 'sign', file, '--key', key])
     await this.#strongroom(['plugin', 'publish', file, '--server', this.proxy.url])
@@ -108,6 +105,14 @@ export class RunningService {
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`)
     return JSON.parse(text) as Record<string, unknown>
+  }
+
+  async #buildPlugin(version: string): Promise<string> {
+    const file = join(this.#directory, `form-bridge-${version}.zip`)
+    const keys = ['--public-key', publicKeyOf(releaseKey)]
+    const options = ['--service', this.url, ...keys, '--version', version, '--out', file]
+    await this.#strongroom(['plugin', 'build', ...options, '--json'])
+    return file
   }
 
   async #strongroom(args: string[]) {

@@ -111,7 +111,7 @@ inWordPress('plugin updates', (fixture) => {
   test('a package with another hash is rejected before it is unpacked', async () => {
     const { service } = fixture
     expect((await check()).response?.new_version).toBe('1.1.0')
-    const other = Buffer.from(service.plugin('1.1.1'))
+    const other = await service.plugin('1.1.1')
     service.proxy.tamper = (response) => {
       if (response.path.includes('/download')) response.body = other
     }

@@ -200,7 +200,7 @@ function NoReleases(props: { onPublish: () => void; notAllowed: string | undefin
           <span>Publish release…</span>
         </ActionButton>
       }
-      command={`strongroom plugin publish dist/${PLUGIN}-1.0.0.zip`}
+      command={`strongroom plugin publish ${PLUGIN}-1.0.0.zip`}
     >
       A release is a package of the plugin, signed with a key that this server does not have. Sites
       install it only if the signature matches.

@@ -155,7 +155,7 @@ function NoSites({ filter }: { filter: SiteFilter }) {
     status !== 'all' || [version, agency, seen, text].some((value) => value !== undefined)
   if (!isFiltered)
     return (
-      <Empty title="No sites yet" command="npm run build:plugin -- --service … --public-key …">
+      <Empty title="No sites yet" command="strongroom plugin build --service … --public-key …">
         A site appears here when its owner has installed the plugin and connected it to this server.
       </Empty>
     )
