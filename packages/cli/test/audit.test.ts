@@ -84,6 +84,8 @@ const OTHERS = [
   'backup',
   'burn',
   'config',
+  // Its target gets the audit log of the source.
+  'copy',
   'connections',
   'dynamodb',
   'events',
@@ -93,6 +95,8 @@ const OTHERS = [
   'keys list',
   'keys show',
   'kms audit verify',
+  // A file that no store uses yet.
+  'kms master-key create',
   'kms serve',
   'kms status',
   'listen',
@@ -105,6 +109,8 @@ const OTHERS = [
   'plugin',
   'rate-limits',
   'receipt',
+  // They work on tables while no server runs, like a restore.
+  'recover',
   'registrations',
   'replays',
   // Its entry is in the restored store: see below.

@@ -102,6 +102,7 @@ const OPTIONS: Readonly<Record<string, () => string[]>> = {
   seal: () => ['--file', join(files, 'secret')],
   serve: () => ['--only', 'x'],
   'slack app add': () => ['--upstream', 'https://example.com'],
+  'slack app change': () => ['--upstream', 'https://example.com'],
   'sources change': () => ['--name', 'x'],
   'sources rotate': () => ['--secret-file', join(files, 'secret')],
   worker: () => ['--metrics-port', 'x'],
