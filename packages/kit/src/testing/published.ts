@@ -44,7 +44,7 @@ export function tarball(name: string): string {
   const directory = join(root, 'dist/npm')
   const start = `${name.replace('@', '').replace('/', '-')}-`
   const found = listFiles(directory).find(
-    (file) => file.startsWith(start) && /^\d/.test(file.slice(start.length)),
+    (file) => file.startsWith(start) && /^\d.*\.tgz$/.test(file.slice(start.length)),
   )
   if (found === undefined || isStale(join(directory, found)))
     throw new Error(`${name} is not packed, or not from these sources: run "npm run pack"`)
