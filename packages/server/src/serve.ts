@@ -87,7 +87,7 @@ export async function serve(options: {
     }
     requireSharedKms(settings)
     const { onStoreCreated: onCreate, onConversion } = options
-    store = await openStore(settings, { onCreate, onConversion })
+    store = await openStore(settings, { onCreate, onConversion, clock })
     await requireTables(store, tablesOf(services))
     await acceptCopy(store.db)
     kms = await openKms(settings, store, {

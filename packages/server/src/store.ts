@@ -7,6 +7,7 @@ import type { ConversionProgress } from '@strongroom/engine/storage/conversions/
 import { DATA_FILE, hasData } from '@strongroom/engine/storage/lmdb/format'
 import type { Db } from '@strongroom/kit/db'
 import { prefixTables } from '@strongroom/kit/prefix-tables'
+import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { openAws, openEndpoint } from './dynamodb-store.ts'
 import type { Settings } from './settings.ts'
 
@@ -50,6 +51,8 @@ export interface OpenStoreOptions {
   onCreate?: ((location: string) => void) | undefined
   /** Called while a data directory of an older version is converted, which may take minutes. */
   onConversion?: ((progress: ConversionProgress) => void) | undefined
+  /** Decides what has expired in the embedded store. */
+  clock?: Clock
 }
 
 export async function openStore(
@@ -101,14 +104,14 @@ export function requireEmbeddedStore(directory: string): void {
 /** The store in STRONGROOM_DATA, whatever the settings select. */
 export async function openEmbedded(
   settings: Settings,
-  { mayCreate, onCreate, onConversion }: OpenStoreOptions & { mayCreate: boolean },
+  { mayCreate, onCreate, onConversion, clock = systemClock }: OpenStoreOptions & { mayCreate: boolean },
 ): Promise<Store> {
   const directory = resolve(settings.STRONGROOM_DATA)
   if (!mayCreate) requireEmbeddedStore(directory)
   const isNew = !hasData(directory)
   // Loaded only if needed: it has a native library.
   const { openEngine } = await import('@strongroom/engine/engine')
-  const engine = await openEngine({ directory, mayConvert: mayCreate, onConversion })
+  const engine = await openEngine({ directory, clock, mayConvert: mayCreate, onConversion })
   if (isNew) onCreate?.(directory)
   return {
     kind: 'embedded',
