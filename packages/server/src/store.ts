@@ -104,7 +104,12 @@ export function requireEmbeddedStore(directory: string): void {
 /** The store in STRONGROOM_DATA, whatever the settings select. */
 export async function openEmbedded(
   settings: Settings,
-  { mayCreate, onCreate, onConversion, clock = systemClock }: OpenStoreOptions & { mayCreate: boolean },
+  {
+    mayCreate,
+    onCreate,
+    onConversion,
+    clock = systemClock,
+  }: OpenStoreOptions & { mayCreate: boolean },
 ): Promise<Store> {
   const directory = resolve(settings.STRONGROOM_DATA)
   if (!mayCreate) requireEmbeddedStore(directory)
