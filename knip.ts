@@ -65,7 +65,13 @@ const config: KnipConfig = {
       ],
     },
     'packages/cli': {
-      entry: ['src/main.ts!', 'src/commands/*.ts!', 'bin/published/*.cjs!', 'test/**/*.test.ts'],
+      entry: [
+        'src/main.ts!',
+        'src/commands/*.ts!',
+        'bin/published/*.cjs!',
+        'test/**/*.test.ts',
+        'test/upgrade/make-fixture.mjs',
+      ],
     },
     bench: {
       entry: [

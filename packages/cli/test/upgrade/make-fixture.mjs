@@ -1,3 +1,4 @@
+// @ts-nocheck: it runs with Node alone, without types.
 // Makes a data directory with items of all five services, by the commands and the server of an earlier
 // version of Strongroom in a clone of its own:
 //
