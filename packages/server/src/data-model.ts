@@ -15,6 +15,7 @@ import type { Table } from '@strongroom/kit/table'
 import { dataModel as sealed } from '@strongroom/sealed/data-model'
 import { dataModel as twoKey } from '@strongroom/two-key/data-model'
 import { StoreCopyItem } from './copies/item.ts'
+import { StoreVersionItem } from './store-version/item.ts'
 import { FiguresItem } from './figures/item.ts'
 import { BootstrapItem } from './operators/bootstrap.ts'
 import { SignInItem } from './sessions/sign-ins.ts'
@@ -125,6 +126,12 @@ const entities: readonly EntityModel[] = [
     keys: { PK: 'COPY', SK: 'TARGET' },
     schema: StoreCopyItem,
     lifetime: 'until a server or worker starts on the complete copy',
+  },
+  {
+    name: 'Version of the store',
+    table,
+    keys: { PK: 'STORE', SK: 'VERSION' },
+    schema: StoreVersionItem,
   },
   {
     name: 'Key of the embedded KMS',
@@ -257,6 +264,11 @@ export const serverDataModel: DataModel = {
       name: 'store-copy',
       summary: 'Refuses to start on an unfinished copy of a store',
       allows: [{ table, actions: ['GetItem', 'DeleteItem'], leadingKeys: ['COPY'] }],
+    },
+    {
+      name: 'store-version',
+      summary: 'Refuses to start on a store that a newer version uses',
+      allows: [{ table, actions: ['GetItem', 'PutItem'], leadingKeys: ['STORE'] }],
     },
     {
       name: 'server-secrets',

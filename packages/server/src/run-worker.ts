@@ -17,6 +17,7 @@ import { localMetrics } from './metrics-routes.ts'
 import { publicUrlOf } from './own-settings.ts'
 import type { Settings } from './settings.ts'
 import { openStore, type OpenStoreOptions, type Store } from './store.ts'
+import { recordVersion } from './store-version/store-version.ts'
 import { requireTables, tablesOf } from './tables.ts'
 import { version } from './version.ts'
 
@@ -65,6 +66,7 @@ export async function runWorkers(options: {
     const { onStoreCreated: onCreate, onConversion } = options
     store = await openStore(settings, { onCreate, onConversion, clock })
     await requireTables(store, tablesOf(services))
+    await recordVersion(store.db)
     await acceptCopy(store.db)
     kms = await openKms(settings, store, {
       clock,

@@ -21,6 +21,7 @@ import type { ServerCapabilities } from './service-deps.ts'
 import { capacityLimits, publicUrlOf } from './own-settings.ts'
 import { isLocalServer, type Settings } from './settings.ts'
 import { type OpenStoreOptions, type Store, openStore } from './store.ts'
+import { recordVersion } from './store-version/store-version.ts'
 import { requireTables, tablesOf } from './tables.ts'
 import { version } from './version.ts'
 import { createStatusMetrics } from './status/metrics.ts'
@@ -89,6 +90,7 @@ export async function serve(options: {
     const { onStoreCreated: onCreate, onConversion } = options
     store = await openStore(settings, { onCreate, onConversion, clock })
     await requireTables(store, tablesOf(services))
+    await recordVersion(store.db)
     await acceptCopy(store.db)
     kms = await openKms(settings, store, {
       clock,

@@ -7,6 +7,7 @@ import { serverTable } from '@strongroom/kit/server-table'
 import type { Service } from '@strongroom/kit/service'
 import type { Table } from '@strongroom/kit/table'
 import { requireNoUnfinishedCopy } from './copies/state.ts'
+import { requireKnownVersion } from './store-version/store-version.ts'
 import { type Store } from './store.ts'
 
 /** Includes the branch keys: any service may store secrets. */
@@ -15,10 +16,12 @@ export function tablesOf(services: readonly Pick<Service, 'tables'>[]): Table[] 
   return [...new Set([...own, ...services.flatMap(({ tables }) => tables)])]
 }
 
-/** The tables exist, are as declared, and are not being copied into. */
+/** The tables exist, are as declared, are not being copied into, and no newer version uses them. */
 export async function requireTables(store: Store, tables: readonly Table[]): Promise<void> {
   await requireDeclaredTables(store, tables)
-  if (tables.includes(serverTable)) await requireNoUnfinishedCopy(store.db)
+  if (!tables.includes(serverTable)) return
+  await requireNoUnfinishedCopy(store.db)
+  await requireKnownVersion(store.db)
 }
 
 /**

@@ -8,6 +8,7 @@ import { findMissingTables } from '@strongroom/kit/tables'
 import type { Clock } from '@strongroom/platform/clock'
 import { secretsTable } from '@strongroom/sealed/tables'
 import { requireNoUnfinishedCopy } from '@strongroom/server/copies/state'
+import { requireKnownVersion } from '@strongroom/server/store-version/store-version'
 import { everyTable } from '@strongroom/server/data-model'
 import { localActor } from '@strongroom/server/local-actor'
 import { type ChangeFeed, openChangeFeed } from './change-feed.ts'
@@ -41,6 +42,7 @@ export async function tablesToCopy(source: Side, withSealed: boolean): Promise<T
     )
   }
   await requireNoUnfinishedCopy(source.store.db)
+  await requireKnownVersion(source.store.db)
   return everyTable.filter(
     (table) => !missing.has(table.name) && (withSealed || table !== secretsTable),
   )
