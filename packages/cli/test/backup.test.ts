@@ -77,7 +77,7 @@ describe('strongroom backup and restore', () => {
     expect((await server.finished).code).toBe(0)
     expect(JSON.parse(made.stdout)).toMatchObject({
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-      tables: expect.arrayContaining([{ name: 'strongroom-server', items: 5 }]),
+      tables: expect.arrayContaining([{ name: 'strongroom-server', items: 6 }]),
     })
   })
 
