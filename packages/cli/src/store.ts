@@ -1,4 +1,4 @@
-import type { ConversionProgress } from '@strongroom/engine/storage/conversions/convert'
+import type { ConversionProgress } from '@strongroom/engine/storage/conversions/progress'
 import { Failure } from '@strongroom/kit/errors'
 import { systemClock } from '@strongroom/platform/clock'
 import { serverTable } from '@strongroom/kit/server-table'

@@ -17,12 +17,7 @@ import type { Environment } from '../lmdb/lmdb.ts'
 import type { Conversion, Position } from './conversion.ts'
 import { copyName, freeBytes, makeCopy, removeCopy, spaceFor } from './copy.ts'
 import { conversions as allConversions } from './list.ts'
-
-export type ConversionProgress =
-  | { kind: 'waiting'; pid: number }
-  | { kind: 'copying'; from: number; to: number; backup: string }
-  | { kind: 'converting'; to: number; summary: string; done: number; total: number | undefined }
-  | { kind: 'converted'; from: number; to: number; backup: string }
+import type { ConversionProgress } from './progress.ts'
 
 export interface ConvertOptions {
   onProgress?: ((progress: ConversionProgress) => void) | undefined

@@ -3,11 +3,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openEngine } from '../../../src/engine.ts'
-import {
-  type ConversionProgress,
-  convertDirectory,
-} from '../../../src/storage/conversions/convert.ts'
+import { convertDirectory } from '../../../src/storage/conversions/convert.ts'
 import { conversions } from '../../../src/storage/conversions/list.ts'
+import type { ConversionProgress } from '../../../src/storage/conversions/progress.ts'
 import { FORMAT_VERSION } from '../../../src/storage/lmdb/format.ts'
 import { openStorage } from '../../../src/storage/open-storage.ts'
 import type { Item } from '../../../src/values/types.ts'
