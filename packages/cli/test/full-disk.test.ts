@@ -58,6 +58,9 @@ test.skipIf(!canMount).each(['16k', '64k', '256k'])(
   },
 )
 
+/** Far more than what fits into the free pages of a new store. */
+const MAX_WRITES = 40
+
 test.skipIf(!canMount)(
   'a full disk stops writes with a sentence, the server keeps running, and writes work again when there is room',
   async () => {
@@ -68,12 +71,15 @@ test.skipIf(!canMount)(
     const [url = ''] = /http:\/\/[^\s"]+/.exec(await server.until('Press Ctrl+C')) ?? []
     const ballast = join(disk, 'ballast')
     await writeFile(ballast, Buffer.alloc(32 << 20)).catch(() => undefined)
-    const operator = () => strongroom(['operator', 'bootstrap'], { env })
-    const full = await operator()
+    const add = (name: string) => strongroom(['operator', 'add', name], { env })
+    // The file may have free pages for the first ones.
+    let full = await add('first')
+    for (let count = 0; full.code === 0 && count < MAX_WRITES; count++)
+      full = await add(`o-${count}`)
     expect([full.code, full.stderr]).toEqual([1, expect.stringContaining('no space is left')])
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     await rm(ballast)
-    expect((await operator()).code).toBe(0)
+    expect((await add('last')).code).toBe(0)
     server.process.kill('SIGTERM')
     expect((await server.finished).code).toBe(0)
   },
