@@ -8,6 +8,10 @@
 set -euo pipefail
 
 target=${1:?"usage: debian.sh <directory>"}
+mkdir -p "$(dirname "$target")"
+# Of several tests that need it, one builds it.
+exec 9>"$target.lock"
+flock 9
 [ -d "$target" ] && exit
 packages=systemd,dbus,nodejs,caddy,promtool,docker-compose
 
@@ -23,7 +27,6 @@ mirror=$(find_mirror)
   exit 1
 }
 
-mkdir -p "$(dirname "$target")"
 work=$(mktemp -d "$target.building-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mmdebstrap --quiet --variant=minbase --include="$packages" \
