@@ -23,9 +23,9 @@ import {
 import { resolver } from './support/resolve.ts'
 import { synthesize, type Template } from './support/synthesize.ts'
 
-/** Where `STRONGROOM_RECORD_CALLS` made the tests of packages/lambda write. */
+/** Where `RECORD_CALLS` made the tests of packages/lambda write. */
 const recordings =
-  process.env['STRONGROOM_RECORD_CALLS'] ??
+  process.env['RECORD_CALLS'] ??
   fileURLToPath(new URL('../../dist/recorded-calls', import.meta.url))
 
 const onBehalf: ReadonlySet<string> = new Set(Object.keys(ON_BEHALF_OF_THE_FUNCTION))
@@ -74,7 +74,7 @@ function isRare(name: string, { action, resource }: Request): boolean {
 const isRecorded = existsSync(recordings)
 if (!isRecorded && process.env['REQUIRE_RECORDED_CALLS'])
   throw new Error(
-    `No recorded calls in ${recordings}: run the tests of packages/lambda with STRONGROOM_RECORD_CALLS first`,
+    `No recorded calls in ${recordings}: run the tests of packages/lambda with RECORD_CALLS first`,
   )
 
 describe.skipIf(!isRecorded)('the recorded calls', () => {

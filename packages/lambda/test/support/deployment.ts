@@ -181,7 +181,7 @@ async function writeRecords(
   calls: readonly RecordedCall[],
   coldStarts: ReadonlyMap<string, object>,
 ): Promise<void> {
-  const directory = process.env['STRONGROOM_RECORD_CALLS']
+  const directory = process.env['RECORD_CALLS']
   if (directory === undefined) return
   await mkdir(directory, { recursive: true })
   const starts = JSON.stringify(Object.fromEntries(coldStarts), null, 2)
