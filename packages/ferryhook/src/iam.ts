@@ -7,7 +7,7 @@ export const functions: readonly ServiceFunction[] = [
     summary: 'Receives webhooks and stores them',
     allows: [
       // The source by its id, its owner for the plan, and whether the webhook for alerts failed.
-      { table: mainTable, actions: ['GetItem', 'Query', 'UpdateItem'], indexes: ['GSI3'] },
+      { table: mainTable, actions: ['GetItem', 'UpdateItem'], indexes: ['GSI3'] },
       { table: eventsTable, actions: ['GetItem', 'PutItem', 'UpdateItem'] },
     ],
   },
@@ -19,7 +19,6 @@ export const functions: readonly ServiceFunction[] = [
         table: mainTable,
         // Deletes what is left of deleted accounts.
         actions: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
-        indexes: ['GSI3'],
       },
       {
         table: eventsTable,

@@ -5,9 +5,12 @@
 import type { ServiceFunction } from '@strongroom/kit/data-model'
 import { formBridgeTable as table } from './tables.ts'
 
-/** Every function counts requests and records security events. */
+/** Every function for sites and agencies counts requests. */
+const limits = { table, actions: ['UpdateItem', 'GetItem'], leadingKeys: ['RATE#*'] } as const
+
+/** Those for sites also record security events. */
 const limitsAndEvents = [
-  { table, actions: ['UpdateItem', 'GetItem'], leadingKeys: ['RATE#*'] },
+  limits,
   { table, actions: ['PutItem'], leadingKeys: ['FAILED#*', 'ABUSE#*'] },
   { table, actions: ['Query'], leadingKeys: ['ABUSE#*'] },
 ] as const
@@ -21,11 +24,25 @@ const authentication = [
   nonces,
 ] as const
 
-/** The memberships of a site, which move and end with it. */
-const memberships = {
+/** Memberships from before they had items of their own are only in the index. */
+const indexedMemberships = {
   table,
-  actions: ['GetItem', 'Query', 'DeleteItem'],
-  leadingKeys: ['SITEID#*'],
+  actions: [],
+  indexes: ['GSI1'],
+  leadingKeys: ['SITE#*'],
+} as const
+
+/** The memberships of a site, which end with it. */
+const memberships = [
+  { table, actions: ['GetItem', 'Query', 'DeleteItem'], leadingKeys: ['SITEID#*'] },
+  indexedMemberships,
+] as const
+
+/** The newest version, which a concurrent withdrawal may make wrong while it is stored. */
+const versionCache = {
+  table,
+  actions: ['GetItem', 'PutItem', 'DeleteItem'],
+  leadingKeys: ['PLUGIN_VERSION#latest'],
 } as const
 
 export const functions: readonly ServiceFunction[] = [
@@ -33,7 +50,7 @@ export const functions: readonly ServiceFunction[] = [
     name: 'register',
     summary: 'accepts registrations',
     allows: [
-      { table, actions: ['PutItem', 'UpdateItem', 'GetItem', 'Query'], leadingKeys: ['SITE#*'] },
+      { table, actions: ['PutItem', 'UpdateItem', 'GetItem'], leadingKeys: ['SITE#*'] },
       { table, actions: ['GetItem'], leadingKeys: ['AGENCY#*'] },
       ...limitsAndEvents,
     ],
@@ -47,7 +64,9 @@ export const functions: readonly ServiceFunction[] = [
         actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
         leadingKeys: ['SITE#*', 'SITEID#*', 'API#*', 'AGENCY#*'],
       },
-      memberships,
+      // The memberships of a site that reconnects or moves.
+      { table, actions: ['Query'], leadingKeys: ['SITEID#*'] },
+      indexedMemberships,
       // A move is signed.
       nonces,
       ...limitsAndEvents,
@@ -78,12 +97,10 @@ export const functions: readonly ServiceFunction[] = [
         actions: ['GetItem', 'UpdateItem', 'DeleteItem'],
         leadingKeys: ['AGENCY#*'],
       },
-      memberships,
-      // The keys of a site that disconnects.
-      { table, actions: [], indexes: ['GSI1'], leadingKeys: ['SITE#*'] },
+      ...memberships,
       // A heartbeat gets the newest version.
       { table, actions: ['Query'], leadingKeys: ['PLUGIN#*'] },
-      { table, actions: ['GetItem', 'PutItem'], leadingKeys: ['PLUGIN_VERSION#latest'] },
+      versionCache,
       ...limitsAndEvents,
     ],
   },
@@ -93,14 +110,10 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       ...authentication,
       { table, actions: ['GetItem', 'Query'], leadingKeys: ['PLUGIN#*', 'PACKAGE#*'] },
+      versionCache,
       {
         table,
-        actions: ['GetItem', 'PutItem', 'DeleteItem'],
-        leadingKeys: ['PLUGIN_VERSION#latest'],
-      },
-      {
-        table,
-        actions: ['GetItem', 'PutItem', 'UpdateItem', 'Query'],
+        actions: ['PutItem', 'UpdateItem', 'Query'],
         leadingKeys: ['UPDATE_CHECK#*', 'ADOPTION#*'],
       },
       ...limitsAndEvents,
@@ -119,8 +132,8 @@ export const functions: readonly ServiceFunction[] = [
       // Its own sites: to show and confirm them, and to set their destinations.
       { table, actions: ['GetItem', 'UpdateItem'], leadingKeys: ['SITE#*'] },
       { table, actions: ['GetItem'], leadingKeys: ['UPDATE_CHECK#*'] },
-      memberships,
-      ...limitsAndEvents,
+      ...memberships,
+      limits,
     ],
   },
   {
@@ -139,7 +152,7 @@ export const functions: readonly ServiceFunction[] = [
         actions: ['BatchGetItem'],
         leadingKeys: ['SITE#*', 'SITEID#*', 'UPDATE_CHECK#*'],
       },
-      memberships,
+      ...memberships,
       {
         table,
         actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],

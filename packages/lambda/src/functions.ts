@@ -69,8 +69,16 @@ const ferryhookNames = settingsOf(ferryhookSettings)
 const formBridgeNames = settingsOf(formBridgeSettings)
 const twoKeyNames = settingsOf(twoKeySettings)
 
-/** Jobs have a function of their own, and figures of processes mean nothing on Lambda. */
-const NOT_OF_THE_SERVER_FUNCTION = new Set(['run-jobs', 'write-figures', 'create-bootstrap-code'])
+/**
+ * Jobs have a function of their own, figures of processes mean nothing on Lambda, and only a process
+ * that starts as a server looks for an unfinished copy.
+ */
+const NOT_OF_THE_SERVER_FUNCTION = new Set([
+  'run-jobs',
+  'write-figures',
+  'create-bootstrap-code',
+  'store-copy',
+])
 
 const operators = [part(server, 'operators')]
 const auditedOperators = [...operators, part(server, 'audit-log')]
@@ -222,11 +230,7 @@ export const lambdaFunctions: readonly LambdaFunction[] = [
   {
     name: 'form-bridge-agency',
     summary: 'Serves agencies',
-    parts: [
-      part(formBridge, 'agency'),
-      ...readSecrets,
-      serverSecrets('form-bridge-addresses', 'form-bridge-cursors'),
-    ],
+    parts: [part(formBridge, 'agency'), ...readSecrets, serverSecrets('form-bridge-cursors')],
     triggers: [http('form-bridge-agency')],
     environment: [...CONNECTION, ...KMS, ...HTTP, ...formBridgeNames],
     memoryMb: 512,

@@ -255,7 +255,7 @@ export const serverDataModel: DataModel = {
       allows: [
         {
           table: operationsTable,
-          actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
+          actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
           leadingKeys: ['JOB#*', 'JOBS', 'JOBS#RUNNING'],
         },
       ],

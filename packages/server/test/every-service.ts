@@ -54,7 +54,7 @@ export interface EveryService {
   clock: TestClock
   ask: Ask
   operations: Operation[]
-  slack: { team: string; token: string }
+  slack: { team: string; token: string; url: string }
   upstream: string
   /** Adds an operator and returns its token. */
   operator(grant?: OperatorGrant): Promise<string>
@@ -64,6 +64,8 @@ export interface EveryService {
   agency(operator: string): Promise<{ agency_id: string; api_key: string }>
   /** A connected site; a member of the agency if its key is given. */
   site(agencyKey?: string): Promise<{ site_id: string; api_key: string; webhook_secret: string }>
+  /** From now on, the WordPress sites at `upstream` prove this registration. */
+  prove(registration: { registration_id: string; temp_key: string; domain: string }): void
   release(version: string): { zip: Uint8Array; headers: Record<string, string> }
   close(): Promise<void>
 }
@@ -155,7 +157,7 @@ export async function openEveryService(
     clock,
     ask,
     operations,
-    slack: { team: sampleTeam.id, token: sampleTeam.token },
+    slack: { team: sampleTeam.id, token: sampleTeam.token, url: slack.url },
     upstream: wordpress.url,
 
     operator: (grant) => createOperators({ db, clock }).add(`operator-${++names}`, grant),
@@ -204,6 +206,8 @@ export async function openEveryService(
       expect(connected.body).toMatchObject({ result: 'connected' })
       return connected.body
     },
+
+    prove: (registration) => void Object.assign(wordpress.pending, registration),
 
     release(version) {
       const zip = pluginZip(version)

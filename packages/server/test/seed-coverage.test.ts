@@ -65,7 +65,7 @@ ${sections.join('\n')}`
     '$service: $what is shown by a test that exists',
     ({ service, where, test: shown }) => {
       expect(where).not.toBe('')
-      const [, file = '', title = ''] = /^`?([\w./-]+\.test\.ts): (.+?)`?$/.exec(shown) ?? []
+      const [, file = '', title = ''] = /^`?([\w./-]+\.ts): (.+?)`?$/.exec(shown) ?? []
       // Tests of deployments are in other packages: `../../lambda/test/…`.
       expect(existsSync(join(packages, service, 'test', file)), file).toBe(true)
       expect(title).not.toBe('')

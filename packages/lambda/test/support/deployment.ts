@@ -36,6 +36,16 @@ export interface Deployment {
   /** Sends a request to the function whose route matches best. */
   fetch(request: Request, from?: { sourceIp?: string }): Promise<Response>
   calls(): RecordedCall[]
+  /**
+   * Any function may be the first to need a server secret, or the one that removes an expired version.
+   * This puts the secrets of a function into that state, as they are when it starts.
+   */
+  forgetSecrets(name: string): Promise<void>
+  /** Does something once, just before the first such call of a function reaches the store. */
+  beforeCall(
+    call: { function: string; action: string; leadingKey: string },
+    act: () => Promise<void>,
+  ): void
   /** The files that each bundle was made from. */
   inputs: ReadonlyMap<string, readonly string[]>
   close(): Promise<void>
@@ -57,11 +67,16 @@ export async function openDeployment(): Promise<Deployment> {
   const kmsServer = await serveKms(kms, { port: 0, credentials })
   const names = new Map(lambdaFunctions.map(({ name }) => [keyIdOf(name), name]))
   const calls = new Map<string, RecordedCall>()
-  const record = (keyId: string, target: string, body: string) => {
+  const interruptions = new Map<string, () => Promise<void>>()
+  const record = async (keyId: string, target: string, body: string) => {
     const name = names.get(keyId) ?? keyId
     for (const call of callsOf(target, body, prefix)) {
       const recorded = { function: name, ...call }
       calls.set(JSON.stringify(recorded), recorded)
+      const interrupted = `${name} ${call.action} ${call.leadingKeys?.[0]}`
+      const act = interruptions.get(interrupted)
+      interruptions.delete(interrupted)
+      await act?.()
     }
   }
   const dynamoProxy = await startRecordingProxy(store.url, record)
@@ -89,9 +104,9 @@ export async function openDeployment(): Promise<Deployment> {
   async function functionOf(name: string): Promise<FunctionProcess> {
     let process = processes.get(name)
     if (!process) {
-      const declared = lambdaFunctions.find((each) => each.name === name)
+      const declared = declarationOf(name)
       const zip = built.get(name)?.zip
-      if (!declared || zip === undefined) throw new Error(`There is no function ${name}`)
+      if (zip === undefined) throw new Error(`${name} was not built`)
       process = forgetSecrets(db, declared).then(() =>
         startFunction(declared, { zip, env: settings, keyId: keyIdOf(name) }),
       )
@@ -121,6 +136,10 @@ export async function openDeployment(): Promise<Deployment> {
       return toResponse((await invoke(name, await toEvent(request, from))) as HttpResult)
     },
     calls: () => [...calls.values()],
+    forgetSecrets: (name) => forgetSecrets(db, declarationOf(name)),
+    beforeCall(call, act) {
+      interruptions.set(`${call.function} ${call.action} ${call.leadingKey}`, act)
+    },
     inputs: new Map(Array.from(built, ([name, { inputs }]) => [name, inputs])),
     async close() {
       await Promise.all(Array.from(processes.values(), async (process) => (await process).close()))
@@ -149,10 +168,12 @@ async function openEndpoint(): Promise<{ url: string; close(): Promise<void> }> 
   }
 }
 
-/**
- * Any function may be the first to need a server secret, or the one that removes an expired version, so
- * each finds its secrets in that state.
- */
+function declarationOf(name: string): LambdaFunction {
+  const declared = lambdaFunctions.find((each) => each.name === name)
+  if (!declared) throw new Error(`There is no function ${name}`)
+  return declared
+}
+
 async function forgetSecrets(db: Db, declared: LambdaFunction): Promise<void> {
   const partitions = allowancesOf(declared).flatMap(({ leadingKeys = [] }) =>
     leadingKeys.filter((key) => key.startsWith('SECRET#')),

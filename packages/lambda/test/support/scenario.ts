@@ -3,7 +3,17 @@ import { randomUUID } from 'node:crypto'
 import { operationsTable } from '@strongroom/kit/operations-table'
 import { expect } from 'vitest'
 import type { Answer, EveryService, Operation } from '../../../server/test/every-service.ts'
+import type { Deployment } from './deployment.ts'
+import type { Destination } from './destination.ts'
 import { signatureHeaders } from '../../../form-bridge/test/support/test-service.ts'
+
+export interface TestDeployment {
+  deployment: Deployment
+  server: EveryService
+  destination: Destination
+  /** The token of the first admin. */
+  admin: string
+}
 
 /** Calls the API of Ferryhook and expects success. */
 export function ferryhookOf(server: EveryService, token: string) {
