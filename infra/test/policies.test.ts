@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lambdaFunctions } from '@strongroom/lambda/functions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { rarePermissions } from '../../packages/lambda/test/support/rare-permissions.ts'
 import { pascalCase } from '../src/functions.ts'
 import { ON_BEHALF_OF_THE_FUNCTION } from '../src/roles.ts'
 import {
@@ -15,7 +14,6 @@ import {
   findUnused,
   type RecordedCall,
   requestOf,
-  type Request,
   type Role,
   type Statement,
   text,
@@ -57,20 +55,6 @@ function readCalls(name: string): RecordedCall[] {
     .map((line) => JSON.parse(line) as RecordedCall)
 }
 
-/** Whether packages/lambda lists the permission as one that its scenarios do not reach, with a reason. */
-function isRare(name: string, { action, resource }: Request): boolean {
-  const [service, operation] = action.split(':')
-  const [, tableName, , index] = resource.split(':').at(-1)?.split('/') ?? []
-  const what =
-    service === 'kms' ? [action] : [operation, tableName, ...(index === undefined ? [] : [index])]
-  const start = [name, ...what].join(' ')
-  return Object.keys(rarePermissions).some((rare) => {
-    const rest = rare.slice(start.length)
-    // What follows are leading keys, which have a # or are in capitals; an index is another resource.
-    return rare.startsWith(start) && (rest === '' || /^ (?!GSI)/.test(rest))
-  })
-}
-
 const isRecorded = existsSync(recordings)
 if (!isRecorded && process.env['REQUIRE_RECORDED_CALLS'])
   throw new Error(
@@ -84,8 +68,7 @@ describe.skipIf(!isRecorded)('the recorded calls', () => {
       const requests = requestsOf(readCalls(name))
       const role = roleOf(name)
       expect(await findDenied(role, requests)).toEqual([])
-      const unused = await findUnused(role, requests)
-      expect(unused.filter((permission) => !isRare(name, permission)).map(text)).toEqual([])
+      expect((await findUnused(role, requests)).map(text)).toEqual([])
     },
   )
 })
