@@ -61,9 +61,12 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       {
         table,
-        actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+        actions: ['GetItem', 'PutItem'],
         leadingKeys: ['SITE#*', 'SITEID#*', 'API#*', 'AGENCY#*'],
       },
+      { table, actions: ['UpdateItem', 'ConditionCheckItem'], leadingKeys: ['SITE#*', 'AGENCY#*'] },
+      // The old keys of a site, and where it was before.
+      { table, actions: ['DeleteItem'], leadingKeys: ['SITE#*', 'API#*'] },
       // The memberships of a site that reconnects or moves.
       { table, actions: ['Query'], leadingKeys: ['SITEID#*'] },
       indexedMemberships,
@@ -87,11 +90,8 @@ export const functions: readonly ServiceFunction[] = [
     summary: 'serves connected sites: status, rotation, heartbeat, disconnect, submissions',
     allows: [
       ...authentication,
-      {
-        table,
-        actions: ['PutItem', 'UpdateItem', 'DeleteItem'],
-        leadingKeys: ['SITE#*', 'API#*'],
-      },
+      { table, actions: ['UpdateItem', 'DeleteItem'], leadingKeys: ['SITE#*', 'API#*'] },
+      { table, actions: ['PutItem'], leadingKeys: ['API#*'] },
       {
         table,
         actions: ['GetItem', 'UpdateItem', 'DeleteItem'],
@@ -109,13 +109,11 @@ export const functions: readonly ServiceFunction[] = [
     summary: 'answers update checks and serves packages',
     allows: [
       ...authentication,
-      { table, actions: ['GetItem', 'Query'], leadingKeys: ['PLUGIN#*', 'PACKAGE#*'] },
+      { table, actions: ['GetItem', 'Query'], leadingKeys: ['PLUGIN#*'] },
+      { table, actions: ['GetItem'], leadingKeys: ['PACKAGE#*'] },
       versionCache,
-      {
-        table,
-        actions: ['PutItem', 'UpdateItem', 'Query'],
-        leadingKeys: ['UPDATE_CHECK#*', 'ADOPTION#*'],
-      },
+      { table, actions: ['PutItem'], leadingKeys: ['UPDATE_CHECK#*'] },
+      { table, actions: ['UpdateItem', 'Query'], leadingKeys: ['ADOPTION#*'] },
       ...limitsAndEvents,
     ],
   },
@@ -198,8 +196,9 @@ export const functions: readonly ServiceFunction[] = [
       {
         table,
         actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
-        leadingKeys: ['PLUGIN#*', 'PACKAGE#*'],
+        leadingKeys: ['PLUGIN#*'],
       },
+      { table, actions: ['PutItem'], leadingKeys: ['PACKAGE#*'] },
       { table, actions: ['DeleteItem'], leadingKeys: ['PLUGIN_VERSION#latest'] },
     ],
   },

@@ -253,11 +253,10 @@ export const serverDataModel: DataModel = {
       name: 'run-jobs',
       summary: 'Runs jobs, in addition to what their services need',
       allows: [
-        {
-          table: operationsTable,
-          actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
-          leadingKeys: ['JOB#*', 'JOBS', 'JOBS#RUNNING'],
-        },
+        { table: operationsTable, actions: ['Query', 'DeleteItem'], leadingKeys: ['JOBS#RUNNING'] },
+        { table: operationsTable, actions: ['UpdateItem'], leadingKeys: ['JOBS'] },
+        // The output of a job.
+        { table: operationsTable, actions: ['PutItem'], leadingKeys: ['JOB#*'] },
       ],
     },
     {

@@ -83,7 +83,7 @@ export function testFormBridge(opened: () => TestDeployment): void {
     const first = await listed('?limit=1')
     const second = await listed(`?limit=1&cursor=${first.body.cursor}`)
     const ids = [...first.body.items, ...second.body.items].map(({ site_id }) => site_id)
-    expect(ids.toSorted()).toEqual([leaving.site_id, staying.site_id].toSorted())
+    expect(new Set(ids)).toEqual(new Set([leaving.site_id, staying.site_id]))
     expectOk(await askAsSite(server, leaving, 'POST', '/site/disconnect', {}))
     expect((await listed()).body.items).toEqual([
       expect.objectContaining({ site_id: staying.site_id }),
