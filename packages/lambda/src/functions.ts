@@ -70,14 +70,15 @@ const formBridgeNames = settingsOf(formBridgeSettings)
 const twoKeyNames = settingsOf(twoKeySettings)
 
 /**
- * Jobs have a function of their own, figures of processes mean nothing on Lambda, and only a process
- * that starts as a server looks for an unfinished copy.
+ * Jobs have a function of their own, figures of processes mean nothing on Lambda, and only servers and
+ * workers check at their start whether a store is an unfinished copy or of a newer version.
  */
 const NOT_OF_THE_SERVER_FUNCTION = new Set([
   'run-jobs',
   'write-figures',
   'create-bootstrap-code',
   'store-copy',
+  'store-version',
 ])
 
 const operators = [part(server, 'operators')]
