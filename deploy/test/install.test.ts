@@ -46,7 +46,9 @@ describe.skipIf(!isEnabled)('an empty Debian server', () => {
     }
     const packed = join(repository, 'dist/npm')
     await exec('npm', ['run', '--silent', 'pack'], { cwd: repository })
-    const [tarball = ''] = (await readdir(packed)).filter((name) => /^strongroom-\d.*\.tgz$/.test(name))
+    const [tarball = ''] = (await readdir(packed)).filter((name) =>
+      /^strongroom-\d.*\.tgz$/.test(name),
+    )
     await copyFile(join(packed, tarball), join(root.path, 'root', tarball))
     await root.run(one('1. Node, Caddy and the package'), { cwd: '/root' })
 
