@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { twoKeyError } from '../src/errors.ts'
 
 test('a test of the service asserts every error code of the catalogue', () => {
-  const text = ['apps', 'requests', 'tokens']
+  const text = ['apps', 'installations', 'requests', 'tokens']
     .map((folder) => join(import.meta.dirname, folder))
     .flatMap((folder) =>
       readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')),

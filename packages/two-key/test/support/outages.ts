@@ -2,8 +2,9 @@ import type { ActiveFault } from '../../src/fake-slack/faults.ts'
 
 /** Every way in which Slack fails, and the code of the decision. */
 export const outages: readonly (readonly [string, ActiveFault, RegExp])[] = [
-  ['hangs', { kind: 'hang' }, /^timeout$/],
-  ['hangs for users', { kind: 'hang', method: 'users.info' }, /^timeout$/],
+  // Events have more time than one call.
+  ['hangs', { kind: 'hang' }, /^(slack_api_error|timeout)$/],
+  ['hangs for users', { kind: 'hang', method: 'users.info' }, /^(slack_api_error|timeout)$/],
   ['rate-limits with Retry-After', { kind: 'rate_limit', retryAfter: 30 }, /^rate_limit_exceeded$/],
   ['rate-limits without Retry-After', { kind: 'rate_limit' }, /^rate_limit_exceeded$/],
   [
