@@ -82,14 +82,14 @@ describe('strongroom seal and open', () => {
     expect((await openNothing(link)).code).toBe(3)
   })
 
-  test('a receipt shows whether a secret was opened, if it was sealed with --receipt', async () => {
+  test('a receipt shows how often a secret was opened, if it was sealed with --receipt', async () => {
     const { url } = await sealedServer({ clock: testClock('2100-01-01T00:00:00.000Z') })
-    const { link, managementLink } = await seal(url, ['--receipt'])
+    const { link, managementLink } = await seal(url, ['--receipt', '--views', '2'])
     const receipt = (managed: string) => inProcess(['receipt', managed])
     expect((await receipt(managementLink)).stdout).toBe('pending: not opened yet\n')
     await openInNode(link)
     expect((await receipt(managementLink)).stdout).toBe(
-      'viewed: last opened at 2100-01-01T00:00:00.000Z\n',
+      'viewed: 1 of 2 views, last opened at 2100-01-01T00:00:00.000Z\n',
     )
     const without = await seal(url)
     expect(await receipt(without.managementLink)).toEqual({

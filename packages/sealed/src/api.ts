@@ -103,5 +103,10 @@ export const ReceiptResponse = z.object({
       '`pending` (not viewed yet), `viewed` (last viewed at `viewedAt`) or `gone` (ended without a view).',
   }),
   viewedAt: EpochSecond.optional(),
+  views: z.number().int().optional().openapi({
+    description:
+      'How many views were used. Reading again under the same claim is no view. Like `maxViews`, missing for a secret that a version without these counts stored.',
+  }),
+  maxViews: z.number().int().optional().openapi({ description: 'How many views were permitted' }),
 })
 export type ReceiptResponse = z.infer<typeof ReceiptResponse>

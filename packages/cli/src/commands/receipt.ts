@@ -1,4 +1,4 @@
-/** `strongroom receipt`: shows whether a secret was opened. */
+/** `strongroom receipt`: shows how often a secret was opened. */
 import type { ReceiptResponse } from '@strongroom/sealed/api'
 import { Failure } from '@strongroom/kit/errors'
 import { RequestFailed } from '@strongroom/sealed/client/errors'
@@ -11,7 +11,7 @@ const receiptCommand: Command = {
   name: 'receipt',
   kind: 'client',
   args: '[MANAGEMENT-LINK]',
-  summary: 'Show whether a secret sealed with --receipt was opened',
+  summary: 'Show how often a secret sealed with --receipt was opened, and when last',
   secretArgs: true,
   options: connectionOptions,
   about: `Without a link, or with "-", reads it from standard input.
@@ -36,12 +36,13 @@ function noReceipt(error: unknown): never {
   )
 }
 
-function sentence({ state, viewedAt }: ReceiptResponse): string {
+function sentence({ state, viewedAt, views, maxViews }: ReceiptResponse): string {
+  const count = views === undefined || maxViews === undefined ? '' : `${views} of ${maxViews} views, `
   switch (state) {
     case 'pending':
       return 'pending: not opened yet'
     case 'viewed':
-      return `viewed: last opened at ${new Date((viewedAt ?? 0) * 1000).toISOString()}`
+      return `viewed: ${count}last opened at ${new Date((viewedAt ?? 0) * 1000).toISOString()}`
     case 'gone':
       return 'gone: it ended without being opened'
   }

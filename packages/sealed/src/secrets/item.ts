@@ -56,6 +56,8 @@ const attributes = {
   /** Hash of each claim → the second until which it can read again. */
   claims: z.record(TokenHash, EpochSecond),
   receiptUntil: EpochSecond.optional(),
+  /** With a receipt: the views at its creation. */
+  maxViews: z.number().int().min(1).max(MAX_VIEWS).optional(),
 }
 
 export const SecretItem = z.object(attributes).refine(hasSaltIfProtected, { path: ['salt'] })
@@ -91,6 +93,8 @@ export const TombstoneItem = z.object({
   expiresAt: attributes.expiresAt,
   burnToken: attributes.burnToken.optional(),
   lastAccessAt: attributes.lastAccessAt,
+  remainingViews: attributes.remainingViews.optional(),
+  maxViews: attributes.maxViews,
 })
 export type TombstoneItem = z.infer<typeof TombstoneItem>
 

@@ -128,8 +128,12 @@ export function createSecretService(options: {
     async receipt(id, burnToken = DUMMY_CREDENTIALS.token) {
       const receipt = await store.status(id, tokenHash(burnToken))
       if (!receipt) throw sealedError('not_available')
-      const { state } = receipt
-      return state === 'viewed' ? { state, viewedAt: receipt.at } : { state }
+      const { state, views } = receipt
+      return {
+        state,
+        ...(state === 'viewed' && { viewedAt: receipt.at }),
+        ...(views && { views: views.used, maxViews: views.max }),
+      }
     },
   }
   return {

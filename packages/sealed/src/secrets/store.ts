@@ -51,7 +51,10 @@ export type RevealedSecret = Pick<
   deadline: number
 }
 
-export type Receipt = { state: 'pending' } | { state: 'viewed'; at: number } | { state: 'gone' }
+export type Receipt = ({ state: 'pending' } | { state: 'viewed'; at: number } | { state: 'gone' }) & {
+  /** Undefined for a secret that an earlier version stored. */
+  views?: { used: number; max: number }
+}
 
 export interface SecretStore {
   /** False, and nothing is written, if the id was used before. */
@@ -170,7 +173,10 @@ export function createSecretStore({
         claims: {},
       }
       if (salt !== undefined) item.salt = salt
-      if (receiptUntil !== undefined) item.receiptUntil = receiptUntil
+      if (receiptUntil !== undefined) {
+        item.receiptUntil = receiptUntil
+        item.maxViews = secret.maxViews
+      }
       try {
         await newSecrets.put(item, isUnused)
         return true
@@ -230,8 +236,10 @@ export function createSecretStore({
       if (!item?.burnToken || !timingSafeEquals(item.burnToken, burnTokenHash)) return undefined
       const until = isSecret(item) ? item.receiptUntil : item.expiresAt
       if (until === undefined || until <= now) return undefined
-      if (item.lastAccessAt !== undefined) return { state: 'viewed', at: item.lastAccessAt }
-      return isSecret(item) && !endCondition(item, now) ? { state: 'pending' } : { state: 'gone' }
+      const views = countViews(item)
+      if (item.lastAccessAt !== undefined) return { state: 'viewed', at: item.lastAccessAt, ...views }
+      const isPending = isSecret(item) && !endCondition(item, now)
+      return { state: isPending ? 'pending' : 'gone', ...views }
     },
 
     async endIfOver(id) {
@@ -260,6 +268,13 @@ function toRevealed(item: SecretItem, deadline: number): ClaimOutcome {
     outcome: 'revealed',
     secret: { ciphertext, iv, salt, passphraseProtected, remainingViews, deadline },
   }
+}
+
+function countViews({
+  maxViews: max,
+  remainingViews: left,
+}: SecretItem | TombstoneItem): Pick<Receipt, 'views'> {
+  return max === undefined || left === undefined ? {} : { views: { used: max - left, max } }
 }
 
 function isSecret(item: SecretItem | TombstoneItem | undefined): item is SecretItem {

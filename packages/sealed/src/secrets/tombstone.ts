@@ -53,7 +53,8 @@ export function createTombstones(db: Db): Tombstones {
       }
       const kept: (keyof SecretItem)[] = ['id', 'expiresAt']
       // An update instead of a put, so that the receipt shows a view taken at the same time.
-      if (receiptUntil !== undefined) kept.push('burnToken', 'lastAccessAt')
+      if (receiptUntil !== undefined)
+        kept.push('burnToken', 'lastAccessAt', 'remainingViews', 'maxViews')
       await tombstones
         .change({ id }, expr`SET ${expiresAt} = ${until} ${removeAllBut(kept)}`, stillExists)
         .catch(ignoreConditionFailed)

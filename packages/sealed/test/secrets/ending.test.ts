@@ -187,19 +187,26 @@ describe.each(serviceStores())('a receipt over HTTP on $name', (store) => {
   test('is pending, then viewed with the time, even after the secret has ended and expired', async () => {
     const app = await startApp(opened.db)
     const { id, keys, burnToken } = await createSecret(app, { receipt: true, ttlSeconds: 900 })
-    expect(await (await status(app, id, burnToken)).json()).toEqual({ state: 'pending' })
+    expect(await (await status(app, id, burnToken)).json()).toEqual({
+      state: 'pending',
+      views: 0,
+      maxViews: 1,
+    })
     app.clock.advance({ seconds: 60 })
     const viewedAt = Math.floor(app.clock.now() / 1000)
+    const viewed = { state: 'viewed', viewedAt, views: 1, maxViews: 1 }
     await reveal(app, id, keys)
-    expect(await (await status(app, id, burnToken)).json()).toEqual({ state: 'viewed', viewedAt })
+    expect(await (await status(app, id, burnToken)).json()).toEqual(viewed)
     app.clock.advance({ days: 7 })
     await app.settle()
-    expect(await (await status(app, id, burnToken)).json()).toEqual({ state: 'viewed', viewedAt })
+    expect(await (await status(app, id, burnToken)).json()).toEqual(viewed)
     expect(Object.keys((await rawItem(opened.db, id)) ?? {}).toSorted()).toEqual([
       'burnToken',
       'expiresAt',
       'id',
       'lastAccessAt',
+      'maxViews',
+      'remainingViews',
     ])
     app.clock.advance({ seconds: 900 })
     expect((await status(app, id, burnToken)).status).toBe(404)
@@ -209,6 +216,10 @@ describe.each(serviceStores())('a receipt over HTTP on $name', (store) => {
     const app = await startApp(opened.db)
     const { id, burnToken } = await createSecret(app, { receipt: true })
     await burn(app, id, burnToken)
-    expect(await (await status(app, id, burnToken)).json()).toEqual({ state: 'gone' })
+    expect(await (await status(app, id, burnToken)).json()).toEqual({
+      state: 'gone',
+      views: 0,
+      maxViews: 1,
+    })
   })
 })

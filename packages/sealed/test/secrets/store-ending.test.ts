@@ -136,6 +136,8 @@ describe.each(everyStore())('the end of a secret on $name', (store) => {
       expiresAt: createdAt + 172_800,
       burnToken: tokenHash('burn'),
       lastAccessAt,
+      remainingViews: 0,
+      maxViews: 1,
     })
   })
 

@@ -29,6 +29,7 @@ describe.each(testStores())('the stored item on $name', (store) => {
       triesLeft: 10,
       claims: {},
       receiptUntil: 4_102_444_800 + 172_800,
+      maxViews: 3,
     })
   })
 

@@ -123,7 +123,13 @@ describe.each(everyStore())('a secret that has changed since it was read, on $na
     clock.advance({ seconds: 8999 })
     await opened.secrets.endIfOver(id)
     const tombstone = await rawItem(opened.db, id)
-    expect(tombstone).toEqual({ id, expiresAt: receiptUntil, burnToken: tokenHash('burn') })
+    expect(tombstone).toEqual({
+      id,
+      expiresAt: receiptUntil,
+      burnToken: tokenHash('burn'),
+      remainingViews: 1,
+      maxViews: 1,
+    })
     clock.advance({ seconds: 1 })
     expect(await stale.endIfOver(id)).toBeUndefined()
     await stale.burn(id, tokenHash('burn'))

@@ -7,7 +7,7 @@ import { button } from '../controls.ts'
 import { copyField } from '../copy.ts'
 import { element } from '../dom.ts'
 import { burnButton } from '../fields/burn.ts'
-import { formatTime } from '../format.ts'
+import { formatNumber, formatTime } from '../format.ts'
 import { setText, text, type TextKey } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
@@ -55,9 +55,11 @@ export function showManage(target: LinkTarget & { kind: 'management' }) {
   void loadReceipt()
 }
 
-function receiptText({ state, viewedAt = 0 }: ReceiptResponse): string {
+function receiptText({ state, viewedAt = 0, views = 1, maxViews = 1 }: ReceiptResponse): string {
   if (state !== 'viewed') return text(STATES[state] satisfies TextKey)
-  return text('manage.viewed', { time: formatTime(new Date(viewedAt * 1000)) })
+  const time = formatTime(new Date(viewedAt * 1000))
+  if (maxViews === 1) return text('manage.viewed', { time })
+  return text('manage.viewedOf', { views: formatNumber(views), max: formatNumber(maxViews), time })
 }
 
 function isNotAvailable(error: unknown): boolean {
