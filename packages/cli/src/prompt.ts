@@ -47,6 +47,12 @@ const BACKSPACES = ['\u007F', '\b']
 // oxlint-disable-next-line no-control-regex -- terminals send them as escape sequences
 const KEY_SEQUENCES = /\u001B(?:\[[0-9;?]*[A-Za-z~]|O.)/g
 
+export function hasTerminal(): boolean {
+  const keyboard = openKeyboard()
+  keyboard?.close()
+  return keyboard !== undefined
+}
+
 /** Asks on the terminal and closes it again; undefined if there is no terminal. */
 export async function askOnTerminal(
   question: string,

@@ -159,4 +159,41 @@ describe('a passphrase', () => {
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'no_passphrase' } })
     expect((await strongroom(['open', link], { stdin: '', env })).stdout).toBe('x')
   })
+
+  test('is read from the environment by seal and open with --passphrase where no terminal can ask', async () => {
+    const { url } = await sealedServer()
+    const env = { STRONGROOM_PASSPHRASE: 'right' }
+    const args = ['seal', '--server', url, '--passphrase', '--views', '2']
+    const sealed = await strongroom(args, { stdin: 'x', env })
+    expect(sealed).toMatchObject({ code: 0, stderr: '' })
+    const [link = ''] = sealed.stdout.split('\n')
+    const right = { code: 0, stdout: 'x', stderr: '' }
+    expect(await strongroom(['open', link, '--passphrase'], { stdin: '', env })).toEqual(right)
+    // One try, not one after the other until the secret is destroyed.
+    const wrong = { STRONGROOM_PASSPHRASE: 'wrong' }
+    expect(await strongroom(['open', link, '--passphrase'], { stdin: '', env: wrong })).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: 'The passphrase is wrong. 9 tries are left.\n',
+    })
+    const file = join(await emptyDirectory(), 'passphrase')
+    await writeFile(file, 'right\n')
+    const fromFile = { STRONGROOM_PASSPHRASE_FILE: file }
+    expect(
+      await strongroom(['open', link, '--passphrase'], { stdin: '', env: fromFile }),
+    ).toEqual(right)
+  })
+
+  test('that is required but given nowhere is an error of seal and open that names both ways', async () => {
+    const { url } = await sealedServer()
+    const { link } = await seal(url, [], 'x', { STRONGROOM_PASSPHRASE: 'right' })
+    for (const args of [['seal', '--server', url, '--passphrase'], ['open', link, '--passphrase']]) {
+      expect(await strongroom(args, { stdin: 'x' })).toEqual({
+        code: 4,
+        stdout: '',
+        stderr:
+          'A passphrase is required, but there is no terminal to ask on: use --passphrase-fd or STRONGROOM_PASSPHRASE\n',
+      })
+    }
+  })
 })

@@ -72,7 +72,8 @@ ${exitCodes}`,
     if (file === undefined) refuseSharedInput(options, 'the secret')
     const asks = asksForPassphrase(options)
     const text = await secretText(file)
-    const passphrase = asks ? await askNewPassphrase() : await readConfiguredPassphrase(input)
+    const passphrase =
+      (await readConfiguredPassphrase(input)) ?? (asks ? await askNewPassphrase() : undefined)
     const retry = retryWithProgress(output)
     const { api, issued } = await findSealed(server, async (base) => {
       const found = connect(base, input, apiToken)

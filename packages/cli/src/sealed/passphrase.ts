@@ -5,7 +5,7 @@
 import { Failure } from '@strongroom/kit/errors'
 import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { readDescriptor, readTextFile } from '../input.ts'
-import { askOnTerminal } from '../prompt.ts'
+import { askOnTerminal, hasTerminal } from '../prompt.ts'
 
 export const passphraseOptions = {
   passphrase: { summary: 'Ask for a passphrase' },
@@ -13,7 +13,8 @@ export const passphraseOptions = {
 } as const satisfies Record<string, CommandOption>
 
 export const passphraseHelp = `A passphrase may also be in STRONGROOM_PASSPHRASE, or in the file that STRONGROOM_PASSPHRASE_FILE
-names; a newline at the end of a file or a descriptor is not part of it.`
+names; a newline at the end of a file or a descriptor is not part of it. --passphrase asks on the
+terminal instead, and uses them only if there is none.`
 
 const MAX_PASSPHRASE_BYTES = 4096
 
@@ -32,12 +33,15 @@ export function refuseSharedInput(options: Options, other: string): void {
   )
 }
 
-/** The passphrase from options or the environment, without asking. */
+/**
+ * The passphrase from options or the environment, without asking. "--passphrase" asks, so it is read
+ * from the environment only if there is no terminal to ask on.
+ */
 export async function readConfiguredPassphrase({
   options,
   env,
 }: Pick<CommandInput, 'options' | 'env'>): Promise<string | undefined> {
-  if (asksForPassphrase(options)) return undefined
+  if (asksForPassphrase(options) && hasTerminal()) return undefined
   const descriptor = options['passphrase-fd']
   if (typeof descriptor === 'string') {
     const read = await readDescriptor('passphrase-fd', descriptor, MAX_PASSPHRASE_BYTES)
