@@ -201,6 +201,32 @@ describeInBrowser('accessibility of the page', (site) => {
     expect(await small()).toEqual([])
   })
 
+  test('devices that are touched get no hint about keys, neither on the screen nor read out', async () => {
+    const { link } = await sealInNode(site.base, 'text')
+    const keys = (page: Page) => page.getByText('or hold the Enter key', { exact: true })
+    const described = (page: Page) =>
+      page.getByRole('button', { name: 'Press and hold to open' }).evaluate((hold) =>
+        (hold.getAttribute('aria-describedby') ?? '')
+          .split(' ')
+          .map((id) => document.getElementById(id)?.textContent)
+          .join(''),
+      )
+    const desk = await site.visitor()
+    await desk.goto(link)
+    expect(await keys(desk).isVisible()).toBe(true)
+    expect(await described(desk)).toBe('or hold the Enter key')
+    const phone = await site.visitor({
+      viewport: { width: 360, height: 740 },
+      isMobile: true,
+      hasTouch: true,
+    })
+    await phone.goto(link)
+    expect(await described(phone)).toBe('')
+    expect(await keys(phone).count()).toBe(0)
+    await phone.getByLabel('Language').selectOption('Deutsch')
+    expect(await phone.locator('.hold-keys').textContent()).toBe('')
+  })
+
   test('a long secret is printed completely', async () => {
     const { link } = await sealInNode(site.base, 'line\n'.repeat(200))
     const page = await site.visitor()

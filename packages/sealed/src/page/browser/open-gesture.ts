@@ -24,11 +24,11 @@ export function openGesture(options: {
   isReady: () => boolean
   onOpen: () => void
 }): OpenGesture {
-  const hint = newId()
+  const keys = keyboardHint('open.holdKeys')
   const label = setText(element('span', { class: 'hold-label' }), 'open.hold')
   const hold = element(
     'button',
-    { type: 'button', class: 'hold', 'aria-describedby': hint },
+    { type: 'button', class: 'hold', 'aria-describedby': keys.id },
     seal(),
     label,
   )
@@ -84,7 +84,7 @@ export function openGesture(options: {
       'div',
       { class: 'gesture' },
       hold,
-      setText(element('p', { class: 'hint hold-keys', id: hint }), 'open.holdKeys'),
+      keys,
       element('div', { class: 'steps' }, steps, question),
     ),
     setBusy(isBusy) {
@@ -95,4 +95,18 @@ export function openGesture(options: {
     setStatus: (status) => setText(label, status),
     button: hold,
   }
+}
+
+/** Only for devices with a keyboard: empty where the screen is touched, so that it is not read out either. */
+function keyboardHint(key: TextKey): HTMLElement {
+  const touch = matchMedia('(hover: none), (pointer: coarse)')
+  const hint = element('p', { class: 'hint hold-keys', id: newId() })
+  const update = () => {
+    setText(hint, () => (touch.matches ? '' : text(key)))
+    hint.hidden = touch.matches
+  }
+  update()
+  // A tablet may get a keyboard and a mouse, or lose them.
+  touch.addEventListener('change', update)
+  return hint
 }
