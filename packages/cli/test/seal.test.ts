@@ -101,6 +101,16 @@ describe('strongroom seal and open', () => {
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'no_receipt' } })
   })
 
+  test('a link whose # was escaped opens, is burned and shows its receipt', async () => {
+    const { url, requests } = await sealedServer()
+    const { link, managementLink } = await seal(url, ['--receipt'])
+    const [escaped, managed] = [link.replace('#', '%23'), managementLink.replace('#', '%2523')]
+    expect((await open(escaped)).stdout).toBe('hunter2\n')
+    expect((await inProcess(['receipt', managed])).stdout).toMatch(/^viewed: 1 of 1 views/)
+    expect((await inProcess(['burn', managed])).code).toBe(0)
+    expect(JSON.stringify(requests)).not.toContain(link.split(':').at(-1))
+  })
+
   test('the server is found below /sealed/, at the root and by the URL of its page', async () => {
     const whole = await sealedServer()
     const alone = await sealedServer({ atRoot: true })
@@ -179,15 +189,18 @@ describe('a passphrase', () => {
     const file = join(await emptyDirectory(), 'passphrase')
     await writeFile(file, 'right\n')
     const fromFile = { STRONGROOM_PASSPHRASE_FILE: file }
-    expect(
-      await strongroom(['open', link, '--passphrase'], { stdin: '', env: fromFile }),
-    ).toEqual(right)
+    expect(await strongroom(['open', link, '--passphrase'], { stdin: '', env: fromFile })).toEqual(
+      right,
+    )
   })
 
   test('that is required but given nowhere is an error of seal and open that names both ways', async () => {
     const { url } = await sealedServer()
     const { link } = await seal(url, [], 'x', { STRONGROOM_PASSPHRASE: 'right' })
-    for (const args of [['seal', '--server', url, '--passphrase'], ['open', link, '--passphrase']]) {
+    for (const args of [
+      ['seal', '--server', url, '--passphrase'],
+      ['open', link, '--passphrase'],
+    ]) {
       expect(await strongroom(args, { stdin: 'x' })).toEqual({
         code: 4,
         stdout: '',

@@ -37,7 +37,8 @@ function noReceipt(error: unknown): never {
 }
 
 function sentence({ state, viewedAt, views, maxViews }: ReceiptResponse): string {
-  const count = views === undefined || maxViews === undefined ? '' : `${views} of ${maxViews} views, `
+  const count =
+    views === undefined || maxViews === undefined ? '' : `${views} of ${maxViews} views, `
   switch (state) {
     case 'pending':
       return 'pending: not opened yet'

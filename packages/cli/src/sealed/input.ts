@@ -1,6 +1,11 @@
 /** Reads the link of a command, and the text to seal. */
 import { SealedError } from '@strongroom/sealed/crypto/errors'
-import { type Link, parseLink, trimPastedLink } from '@strongroom/sealed/crypto/link'
+import {
+  type Link,
+  parseLink,
+  repairEscapedHash,
+  trimPastedLink,
+} from '@strongroom/sealed/crypto/link'
 import { MAX_TEXT_BYTES } from '@strongroom/sealed/crypto/padding'
 import { textBytes } from '@strongroom/sealed/crypto/seal'
 import { usageError } from '../command.ts'
@@ -23,7 +28,7 @@ export async function managementLink(argument: string): Promise<Link & { kind: '
 }
 
 async function linkText(argument: string, question: string): Promise<string> {
-  if (argument !== '-') return trimPastedLink(argument)
+  if (argument !== '-') return trimPastedLink(repairEscapedHash(argument))
   const text = process.stdin.isTTY
     ? await askOnTerminal(question)
     : await readText(process.stdin, { maxBytes: MAX_BYTES, what: 'The link' })
@@ -31,7 +36,7 @@ async function linkText(argument: string, question: string): Promise<string> {
   if (text.trim() === '') {
     throw usageError('No link given: pass it as an argument or on standard input')
   }
-  return trimPastedLink(text)
+  return trimPastedLink(repairEscapedHash(text))
 }
 
 /** The exact text to seal, from a file, standard input or the terminal. Throws if it cannot be sealed. */

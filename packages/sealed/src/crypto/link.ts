@@ -77,3 +77,14 @@ export function trimPastedLink(pasted: string): string {
     .replace(/^(?:%[0-9a-f]{2}|[^\w-])+/i, '')
     .replace(/(?:%[0-9a-f]{2}|[^\w:=%-])+$/i, '')
 }
+
+/** A `#` that a mail or chat program has escaped, once or several times. */
+export const ESCAPED_HASH = /%(?:25)*23/
+
+/** Repairs a link whose `#` was escaped, and what was escaped with it. Others are unchanged. */
+export function repairEscapedHash(text: string): string {
+  const at = text.search(ESCAPED_HASH)
+  if (at === -1 || text.includes('#')) return text
+  const target = text.slice(at).replace(ESCAPED_HASH, '')
+  return `${text.slice(0, at)}#${target.replaceAll(/%(?:25)+(?=[0-9a-f]{2})/gi, '%')}`
+}

@@ -5,6 +5,7 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { publicRoute } from '@strongroom/kit/http/permissions'
 import { acceptsGzip } from '@strongroom/platform/accepts-gzip'
 import { html } from 'hono/html'
+import { ESCAPED_HASH } from '../crypto/link.ts'
 import { assets } from './assets.ts'
 import { SealedDocument } from './document.tsx'
 
@@ -22,7 +23,9 @@ export function pageRoutes(): OpenAPIHono<AppEnv> {
   const files = new Map(assets.map((asset) => [asset.name, asset]))
   const page = html`<!doctype html>${<SealedDocument />}`
   const app = new OpenAPIHono<AppEnv>()
-  app.get('/', publicRoute, async (c) => {
+  // A link whose # was escaped by a mail or chat program is a path. It contains a key, which nothing
+  // here may read, log or return: the page explains it.
+  app.on('GET', ['/', `/:link{${ESCAPED_HASH.source}[^/]*}`], publicRoute, async (c) => {
     c.header('content-security-policy', policy)
     c.header('cache-control', 'no-store')
     c.header('x-robots-tag', 'noindex')

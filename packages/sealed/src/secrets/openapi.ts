@@ -101,7 +101,8 @@ export const statusRoute = createRoute({
   path: '/v1/secrets/{id}/status',
   tags,
   summary: 'Get the receipt',
-  description: 'Whether a secret that was created with a receipt was viewed, how often and when last. Also after it has ended, until seven days after its expiry.',
+  description:
+    'Whether a secret that was created with a receipt was viewed, how often and when last. Also after it has ended, until seven days after its expiry.',
   request: { params, headers },
   responses: {
     200: jsonResponse(ReceiptResponse, 'The receipt'),

@@ -51,7 +51,11 @@ export type RevealedSecret = Pick<
   deadline: number
 }
 
-export type Receipt = ({ state: 'pending' } | { state: 'viewed'; at: number } | { state: 'gone' }) & {
+export type Receipt = (
+  | { state: 'pending' }
+  | { state: 'viewed'; at: number }
+  | { state: 'gone' }
+) & {
   /** Undefined for a secret that an earlier version stored. */
   views?: { used: number; max: number }
 }
@@ -237,7 +241,8 @@ export function createSecretStore({
       const until = isSecret(item) ? item.receiptUntil : item.expiresAt
       if (until === undefined || until <= now) return undefined
       const views = countViews(item)
-      if (item.lastAccessAt !== undefined) return { state: 'viewed', at: item.lastAccessAt, ...views }
+      if (item.lastAccessAt !== undefined)
+        return { state: 'viewed', at: item.lastAccessAt, ...views }
       const isPending = isSecret(item) && !endCondition(item, now)
       return { state: isPending ? 'pending' : 'gone', ...views }
     },

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { SealedError } from '../../src/crypto/errors.ts'
-import { formatLink, parseBase, parseLink, trimPastedLink } from '../../src/crypto/link.ts'
+import {
+  formatLink,
+  parseBase,
+  parseLink,
+  repairEscapedHash,
+  trimPastedLink,
+} from '../../src/crypto/link.ts'
 import { links } from './vectors.ts'
 
 describe('a link', () => {
@@ -52,6 +58,24 @@ describe('a link that was pasted', () => {
   test('is not completed by trimming', () => {
     for (const end of [':', '=', '==', 'A', '-', '_'])
       expect(trimPastedLink(`id:key${end}`)).toBe(`id:key${end}`)
+  })
+})
+
+describe('a link whose # was escaped', () => {
+  test.each(['%23', '%2523', '%25252523'])('is repaired from %s', (hash) => {
+    for (const { link } of links.valid)
+      expect(repairEscapedHash(link.replace('#', hash))).toBe(link)
+  })
+
+  test('is repaired with what was escaped with it', () => {
+    const repair = (text: string) => trimPastedLink(repairEscapedHash(text))
+    expect(repair('https://host/%23id%3Akey')).toBe('https://host/#id:key')
+    expect(repair('https://host/%2523m%253aid%253Atoken')).toBe('https://host/#m:id:token')
+  })
+
+  test('is one only without a #', () => {
+    for (const link of ['https://host/%23#id:key', 'https://host/', '%24id'])
+      expect(repairEscapedHash(link)).toBe(link)
   })
 })
 

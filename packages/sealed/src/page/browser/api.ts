@@ -2,12 +2,12 @@
 import { createSealedApi } from '../../client/api.ts'
 import { RequestFailed, type RequestFailure } from '../../client/errors.ts'
 import { defaultRetry, type RetryOptions } from '../../client/retry.ts'
-import { parseBase } from '../../crypto/link.ts'
+import { ESCAPED_HASH, parseBase } from '../../crypto/link.ts'
 import { formatDuration } from './format.ts'
 import { text, type TextKey } from './language.ts'
 
 /** Where the page is: the base of its links, and the API is below it. */
-export const base = parseBase(location.origin + location.pathname)
+export const base = parseBase(location.origin + (location.pathname.split(ESCAPED_HASH)[0] ?? ''))
 
 export const api = createSealedApi({ base })
 

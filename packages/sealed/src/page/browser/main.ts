@@ -4,16 +4,24 @@ import { parseTarget } from '../../crypto/link.ts'
 import { requireElement } from './dom.ts'
 import { showLanguageMenu, type TextKey } from './language.ts'
 import { setStartScreen } from './navigation.ts'
-import { clearLink, storeArrivingLink, storedLink, takeFromAddress } from './stored-link.ts'
+import {
+  clearLink,
+  storeArrivingLink,
+  storedLink,
+  takeEscapedLink,
+  takeFromAddress,
+} from './stored-link.ts'
 import { showCreate } from './views/create.ts'
 import { showManage } from './views/manage.ts'
-import { showHidden, showMessage } from './views/message.ts'
+import { showEscaped, showHidden, showMessage } from './views/message.ts'
 import { showOpen } from './views/open.ts'
 
 function start() {
   if (!isSecureContext) {
     return showMessage({ title: 'insecure.title', text: 'insecure.text', canSeal: false })
   }
+  const escaped = takeEscapedLink()
+  if (escaped !== undefined) return showEscaped(escaped)
   storeArrivingLink(takeFromAddress())
   const link = storedLink()
   if (!link) return showCreate()

@@ -5,7 +5,8 @@
  * written before any script runs. Browsers write session storage to disk, so a key that was typed or
  * pasted into the page is never stored: only the link that it belongs to, and the claim.
  */
-import { trimPastedLink } from '../../crypto/link.ts'
+import { SealedError } from '../../crypto/errors.ts'
+import { parseTarget, repairEscapedHash, trimPastedLink } from '../../crypto/link.ts'
 import { newClaim } from '../../crypto/seal.ts'
 import { GRACE_SECONDS } from '../../limits.ts'
 
@@ -28,6 +29,32 @@ export function takeFromAddress(): string {
     history.replaceState(null, '', location.pathname + location.search)
   }
   return target
+}
+
+/**
+ * The link that is in the path or the query, because its `#` was escaped. It is removed from the
+ * address bar, but the path stays that of a damaged link, so that a reload shows that too. Empty if it
+ * is not complete; undefined if there is none.
+ */
+export function takeEscapedLink(): string | undefined {
+  if (location.hash !== '') return undefined
+  const repaired = repairEscapedHash(location.pathname + location.search)
+  const [before, ...after] = repaired.split('#')
+  const target = trimPastedLink(after.join('').split(/[?&/]/)[0] ?? '')
+  const isLink = isTarget(target)
+  // A query may contain it for any other reason.
+  if (after.length === 0 || (before?.includes('?') && !isLink)) return undefined
+  history.replaceState(null, '', `${before?.split('?')[0]}%23`)
+  return isLink ? target : ''
+}
+
+function isTarget(text: string): boolean {
+  try {
+    return parseTarget(text).kind !== undefined
+  } catch (error) {
+    if (!(error instanceof SealedError)) throw error
+    return false
+  }
 }
 
 /** Returns whether a reload will find it. */

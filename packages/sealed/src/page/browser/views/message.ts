@@ -1,4 +1,5 @@
 /** A view with only a message. */
+import { base } from '../api.ts'
 import { button } from '../controls.ts'
 import { element } from '../dom.ts'
 import { seal } from '../drawings.ts'
@@ -11,10 +12,12 @@ export function showMessage(message: {
   text: TextKey
   /** Whether to offer to seal another secret. */
   canSeal?: boolean
+  action?: { label: TextKey; onClick: () => void }
 }) {
-  const { canSeal = true } = message
+  const { canSeal = true, action } = message
   warnBeforeUnload(() => false)
   const content = element('div', { class: 'message' }, seal())
+  if (action) content.append(button(action.label, action.onClick, 'button button-primary'))
   if (canSeal) content.append(button('hidden.own', startOver))
   showScreen({ name: 'message', title: message.title, intro: message.text, content })
 }
@@ -22,4 +25,15 @@ export function showMessage(message: {
 /** For a secret that was shown in this tab and cannot be shown again. */
 export function showHidden() {
   showMessage({ title: 'hidden.title', text: 'hidden.text' })
+}
+
+/**
+ * For a link whose `#` was escaped. The server has received its key, and opening the secret makes that
+ * key worthless. The page is loaded anew, because Sealed may have an origin of its own.
+ */
+export function showEscaped(target: string) {
+  if (target === '') return showMessage({ title: 'damaged.title', text: 'damaged.text' })
+  const onClick = () => location.replace(`${base}#${target}`)
+  const action = { label: 'escaped.continue', onClick } as const
+  showMessage({ title: 'escaped.title', text: 'escaped.text', action })
 }
