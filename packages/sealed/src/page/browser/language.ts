@@ -60,10 +60,18 @@ export function setText<E extends Element>(target: E, content: TextKey | (() => 
   return target
 }
 
+let kept: Element | undefined
+
+/** Keeps the bindings in this element while it is removed from the page, until the next call. */
+export function keepBindings(root: Element | undefined) {
+  kept = root
+}
+
 /** Drops the bindings of elements that were removed from the page. */
 export function dropDetached() {
   for (const bound of [languageListeners, textBindings]) {
-    for (const target of bound.keys()) if (!target.isConnected) bound.delete(target)
+    for (const target of bound.keys())
+      if (!target.isConnected && !kept?.contains(target)) bound.delete(target)
   }
 }
 

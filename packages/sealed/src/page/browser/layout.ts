@@ -17,6 +17,12 @@ export interface Screen {
 const stage = requireElement('stage')
 const status = requireElement('status')
 let isFirst = true
+let current = ''
+
+/** Whether this view is shown. */
+export function isShown(name: string): boolean {
+  return current === name
+}
 
 export function showScreen({ name, title, intro, content, icon, aside }: Screen) {
   const heading = setText(element('h1', { tabindex: '-1' }), title)
@@ -28,6 +34,7 @@ export function showScreen({ name, title, intro, content, icon, aside }: Screen)
     setText(element('p', { class: 'lede' }), intro),
   )
   content.classList.add('plate')
+  current = name
   stage.className = `stage stage-${name}`
   stage.replaceChildren(words, content, ...(aside ? [aside] : []))
   dropDetached()

@@ -2,8 +2,10 @@
 import { SealedError } from '../../crypto/errors.ts'
 import { parseTarget } from '../../crypto/link.ts'
 import { requireElement } from './dom.ts'
+import { hasHiddenDraft } from './draft.ts'
 import { showLanguageMenu, type TextKey } from './language.ts'
-import { setStartScreen } from './navigation.ts'
+import { isShown } from './layout.ts'
+import { setStartScreen, startOver } from './navigation.ts'
 import {
   clearLink,
   storeArrivingLink,
@@ -39,13 +41,23 @@ function start() {
 }
 
 setStartScreen(showCreate)
-// Leads to an empty form instead of the stored link.
-requireElement('home').addEventListener('click', clearLink)
+// Leads to the form instead of the stored link.
+requireElement('home').addEventListener('click', (event) => {
+  clearLink()
+  if (!hasHiddenDraft()) return
+  // Loading the page would lose it.
+  event.preventDefault()
+  showCreate()
+})
 showLanguageMenu()
 start()
 // Another link was opened in this tab.
 addEventListener('hashchange', start)
-// The back/forward cache restores a page with what it showed then.
+// Back from a link to a text that is not sealed yet, unless that would lose the secret that is shown.
+addEventListener('popstate', () => {
+  if (location.hash === '' && hasHiddenDraft() && !isShown('shown')) startOver()
+})
+// The back/forward cache restores a page with what it showed then: only the form may stay.
 addEventListener('pageshow', ({ persisted }) => {
-  if (persisted) location.reload()
+  if (persisted && !isShown('create')) location.reload()
 })

@@ -7,7 +7,7 @@ export function setStartScreen(show: () => void) {
   showStartScreen = show
 }
 
-/** Shows an empty form and forgets the link that led here. */
+/** Shows the form and forgets the link that led here. */
 export function startOver() {
   clearLink()
   showStartScreen()

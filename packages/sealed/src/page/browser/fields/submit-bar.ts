@@ -3,6 +3,7 @@ import { type NewLinks, type NewSecret, sealSecret } from '../../../client/seal-
 import { api, failureText, retryWithStatus } from '../api.ts'
 import { button, fieldError } from '../controls.ts'
 import { element } from '../dom.ts'
+import { discardDraft } from '../draft.ts'
 import { onLanguageChange, setText, text } from '../language.ts'
 import { announce } from '../layout.ts'
 import { solveInWorker } from '../solve-in-worker.ts'
@@ -68,6 +69,7 @@ export function submitBar(options: {
         }),
       })
       if (signal.aborted) return burnUnused(created)
+      discardDraft()
       showResult({ ...created, maxViews: values.maxViews, receipt: values.receipt })
     } catch (error) {
       if (signal.aborted) return

@@ -2,6 +2,7 @@
 import { MAX_VIEWS } from '../../../limits.ts'
 import { radioGroup, toggle } from '../controls.ts'
 import { element } from '../dom.ts'
+import { currentDraft, setDraft } from '../draft.ts'
 import { glyph } from '../drawings.ts'
 import { expiryField } from '../fields/expiry.ts'
 import { passphraseField } from '../fields/passphrase.ts'
@@ -11,7 +12,20 @@ import { setText, type TextKey } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
 
+/** With the text that is not sealed yet, if there is one. */
 export function showCreate() {
+  const content = currentDraft() ?? createForm()
+  warnBeforeUnload(() => false)
+  showScreen({
+    name: 'create',
+    title: 'create.title',
+    intro: 'create.lede',
+    content,
+    aside: promises(),
+  })
+}
+
+function createForm(): HTMLElement {
   const secret = secretTextField()
   const expiry = expiryField()
   const views = radioGroup({
@@ -56,14 +70,8 @@ export function showCreate() {
   secret.input.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
   })
-  warnBeforeUnload(() => secret.input.value !== '')
-  showScreen({
-    name: 'create',
-    title: 'create.title',
-    intro: 'create.lede',
-    content: form,
-    aside: promises(),
-  })
+  setDraft({ element: form, isEmpty: () => secret.input.value === '' })
+  return form
 }
 
 function promises(): HTMLElement {

@@ -6,6 +6,7 @@ import { api, base, failureText } from '../api.ts'
 import { button } from '../controls.ts'
 import { copyField } from '../copy.ts'
 import { element } from '../dom.ts'
+import { draftNotice } from '../draft.ts'
 import { burnButton } from '../fields/burn.ts'
 import { formatNumber, formatTime } from '../format.ts'
 import { setText, text, type TextKey } from '../language.ts'
@@ -51,7 +52,13 @@ export function showManage(target: LinkTarget & { kind: 'management' }) {
     ),
     element('div', { class: 'foot foot-apart' }, burnButton(target)),
   )
-  showScreen({ name: 'manage', title: 'manage.title', intro: 'manage.lede', content })
+  showScreen({
+    name: 'manage',
+    title: 'manage.title',
+    intro: 'manage.lede',
+    content,
+    ...draftNotice(),
+  })
   void loadReceipt()
 }
 

@@ -8,6 +8,7 @@ import { type LinkTarget, trimPastedLink } from '../../../crypto/link.ts'
 import { api, failureText, retryWithStatus } from '../api.ts'
 import { fieldError } from '../controls.ts'
 import { element } from '../dom.ts'
+import { draftNotice } from '../draft.ts'
 import { passphraseError } from '../fields/passphrase.ts'
 import { secretInput } from '../fields/secret-input.ts'
 import { plural, text, type TextKey } from '../language.ts'
@@ -101,7 +102,13 @@ export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kin
     error.element,
   )
   form.addEventListener('submit', (event) => event.preventDefault())
-  showScreen({ name: 'open', title: 'open.title', intro: 'open.lede', content: form })
+  showScreen({
+    name: 'open',
+    title: 'open.title',
+    intro: 'open.lede',
+    content: form,
+    ...draftNotice(),
+  })
   // A reload after opening opens it again without the gesture.
   if (isReload && secret && !needsPassphrase()) void run()
 }
