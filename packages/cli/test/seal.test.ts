@@ -68,6 +68,33 @@ describe('strongroom seal and open', () => {
     expect((await openNothing(link)).code).toBe(3)
   })
 
+  test('expiry and views are by default those of the server, and at most its maxima', async () => {
+    const clock = testClock()
+    const settings = {
+      SEALED_DEFAULT_EXPIRY_MINUTES: '120',
+      SEALED_MAX_EXPIRY_MINUTES: '10080',
+      SEALED_DEFAULT_VIEWS: '2',
+      SEALED_MAX_VIEWS: '3',
+    }
+    const { url, requests } = await sealedServer({ clock, settings })
+    const { link, expiresAt } = await seal(url)
+    expect(expiresAt).toBe(clock.now() / 1000 + 7200)
+    for (let views = 0; views < 2; views++) expect(await openInNode(link)).toBe('hunter2\n')
+    expect((await openNothing(link)).code).toBe(3)
+    const before = requests.length
+    const refusals: [string[], string][] = [
+      [['--ttl', '8d'], '--ttl must be at most 1w, the maximum of this server\n'],
+      [['--views', '4'], '--views must be at most 3, the maximum of this server\n'],
+    ]
+    for (const [args, stderr] of refusals) {
+      const file = join(await emptyDirectory(), 'secret.txt')
+      await writeFile(file, 'x')
+      const argv = ['seal', '--server', url, '--file', file, ...args]
+      expect(await inProcess(argv)).toEqual({ code: 2, stdout: '', stderr })
+    }
+    expect(requests.slice(before).filter(({ call }) => call.endsWith('/secrets'))).toEqual([])
+  })
+
   test('a burned secret is not available, and burning does not reveal whether it existed', async () => {
     const { url } = await sealedServer()
     const { link, managementLink } = await seal(url)

@@ -54,8 +54,9 @@ const HTTP = [
 ]
 const OPERATORS = ['STRONGROOM_REQUIRE_2FA']
 
-/** Settings that mean nothing on Lambda: they control loops and scans of a server. */
+/** Settings that mean nothing on Lambda: they control loops and scans of a server, or name its files. */
 const NOT_ON_LAMBDA = new Set([
+  'SEALED_LOGO',
   'SEALED_QUOTA_MB',
   'SEALED_SWEEP_MINUTES',
   'SEALED_TOKEN',

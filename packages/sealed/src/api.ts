@@ -24,6 +24,16 @@ export const SecretId = z.string().openapi({
   example: 'Ab3dEf6hIj9kLmNoPqRsTw',
 })
 
+export const SecretOptions = z
+  .object({
+    defaultTtlSeconds: z.number().int(),
+    maxTtlSeconds: z.number().int(),
+    defaultViews: z.number().int(),
+    maxViews: z.number().int(),
+  })
+  .openapi({ description: "The operator's defaults and maxima for a new secret" })
+export type SecretOptions = z.infer<typeof SecretOptions>
+
 export const TokenResponse = z.object({
   token: z.string().openapi({ description: 'Valid for one secret and five minutes' }),
   id: SecretId,
@@ -33,6 +43,7 @@ export const TokenResponse = z.object({
     perDoubling: z.number().int(),
   }),
   expiresAt: EpochSecond,
+  options: SecretOptions,
 })
 export type TokenResponse = z.infer<typeof TokenResponse>
 

@@ -5,6 +5,10 @@ export const MAX_TTL_SECONDS = 90 * 24 * 60 * 60
 
 export const MAX_VIEWS = 5
 
+/** Unless the operator has set others. */
+export const DEFAULT_TTL_SECONDS = 24 * 60 * 60
+export const DEFAULT_VIEWS = 1
+
 /** Wrong passphrases before the secret is destroyed. */
 export const MAX_PROOF_ATTEMPTS = 10
 

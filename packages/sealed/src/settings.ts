@@ -1,5 +1,30 @@
-import type { ConfigTable, ConfigValues } from '@strongroom/kit/config'
-import { integer, text, url } from '@strongroom/kit/config-types'
+import { type ConfigTable, type ConfigValues, invalidConfig } from '@strongroom/kit/config'
+import { type ConfigType, file, integer, text, url } from '@strongroom/kit/config-types'
+import type { SecretOptions } from './api.ts'
+import {
+  DEFAULT_TTL_SECONDS,
+  DEFAULT_VIEWS,
+  MAX_TTL_SECONDS,
+  MAX_VIEWS,
+  MIN_TTL_SECONDS,
+} from './limits.ts'
+
+const MINUTE = 60
+const MAX_NAME_CHARS = 40
+
+const expiry = () => integer({ min: MIN_TTL_SECONDS / MINUTE, max: MAX_TTL_SECONDS / MINUTE })
+const views = () => integer({ min: 1, max: MAX_VIEWS })
+
+function pageName(): ConfigType<string> {
+  return {
+    expects: `1 to ${MAX_NAME_CHARS} characters without control characters`,
+    parse: (input) =>
+      input !== '' && input.length <= MAX_NAME_CHARS && !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(input)
+        ? input
+        : undefined,
+    format: String,
+  }
+}
 
 const perMinute = () => integer({ min: 0, max: 1_000_000 })
 
@@ -8,6 +33,37 @@ export const sealedSettings = {
     type: url({ originOnly: true }),
     description:
       'Separate origin for Sealed, so that the page that handles keys shares it with nothing else. Unless set, Sealed is served on PUBLIC_URL.',
+  },
+  SEALED_NAME: {
+    type: pageName(),
+    default: 'Sealed',
+    description: "Name of Sealed's page, in its header and title",
+  },
+  SEALED_LOGO: {
+    type: file(),
+    description:
+      "Logo of Sealed's page: the path of an SVG or PNG of at most 256 KB, read at the start. Unless set, Strongroom's mark. Not on AWS Lambda, where functions have no files of yours.",
+  },
+  SEALED_DEFAULT_EXPIRY_MINUTES: {
+    type: expiry(),
+    description:
+      'Minutes after which a secret expires unless its sender chooses. Unless set, 1440 (a day), or the maximum if that is less.',
+  },
+  SEALED_MAX_EXPIRY_MINUTES: {
+    type: expiry(),
+    default: MAX_TTL_SECONDS / MINUTE,
+    description:
+      'Maximum minutes after which a secret expires. Secrets that exist are not changed.',
+  },
+  SEALED_DEFAULT_VIEWS: {
+    type: views(),
+    default: DEFAULT_VIEWS,
+    description: 'Number of views of a secret unless its sender chooses',
+  },
+  SEALED_MAX_VIEWS: {
+    type: views(),
+    default: MAX_VIEWS,
+    description: 'Maximum number of views of a secret',
   },
   SEALED_DIFFICULTY: {
     type: integer({ min: 0, max: 24 }),
@@ -81,4 +137,23 @@ export function scanSettings(settings: SealedSettings): { quotaMb: number; sweep
     quotaMb: settings.SEALED_QUOTA_MB ?? (hasPaidReads ? 0 : 1024),
     sweepMinutes: settings.SEALED_SWEEP_MINUTES ?? (hasPaidReads ? 0 : 10),
   }
+}
+
+/** Throws if a default is above its maximum. */
+export function secretOptions(settings: SealedSettings): SecretOptions {
+  const maxTtlSeconds = settings.SEALED_MAX_EXPIRY_MINUTES * MINUTE
+  const { SEALED_DEFAULT_EXPIRY_MINUTES: defaultMinutes } = settings
+  const { SEALED_DEFAULT_VIEWS: defaultViews, SEALED_MAX_VIEWS: maxViews } = settings
+  const defaultTtlSeconds =
+    defaultMinutes === undefined
+      ? Math.min(DEFAULT_TTL_SECONDS, maxTtlSeconds)
+      : defaultMinutes * MINUTE
+  const problems = [
+    ...(defaultTtlSeconds > maxTtlSeconds
+      ? ['SEALED_DEFAULT_EXPIRY_MINUTES must be at most SEALED_MAX_EXPIRY_MINUTES']
+      : []),
+    ...(defaultViews > maxViews ? ['SEALED_DEFAULT_VIEWS must be at most SEALED_MAX_VIEWS'] : []),
+  ]
+  if (problems.length > 0) throw invalidConfig(problems)
+  return { defaultTtlSeconds, maxTtlSeconds, defaultViews, maxViews }
 }

@@ -14,6 +14,8 @@ import { createCleanupScheduler } from './cleanup/scheduler.ts'
 import { startSweeper, sweep, type SweepResult } from './cleanup/sweep.ts'
 import { figureRoutes } from './figures/routes.ts'
 import { createFigures } from './figures/store.ts'
+import type { Brand } from './page/document.tsx'
+import { readLogo } from './page/logo.ts'
 import { pageRoutes } from './page/routes.tsx'
 import { createConstantTime, startWait, type StartWait } from './secrets/constant-time.ts'
 import { secretRoutes } from './secrets/routes.ts'
@@ -21,7 +23,7 @@ import { createSecretService } from './secrets/service.ts'
 import { createSecretStore } from './secrets/store.ts'
 import { createTokens } from './secrets/token.ts'
 import type { SealedNeeds } from './service.ts'
-import { scanSettings } from './settings.ts'
+import { scanSettings, secretOptions, type SealedSettings } from './settings.ts'
 
 const MEGABYTE = 1024 * 1024
 const NO_SCANS = { quotaMb: 0, sweepMinutes: 0 }
@@ -47,6 +49,9 @@ export function startSealed(
 ): RunningService {
   const { db, clock, log, secrets, config, runsContinuously = true } = deps
   const { startTimer } = time
+  // Before anything runs: a setting may be wrong.
+  const options = secretOptions(config)
+  const page = pageRoutes({ ...toBrand(config), options })
   const figures = createFigures({ db, clock, startTimer, log })
   const store = createSecretStore({ db, clock, onExpired: () => figures.count('expired') })
   const tokens = createTokens({ secrets, clock })
@@ -77,6 +82,7 @@ export function startSealed(
       cleanup,
       clock,
       figures,
+      secretOptions: options,
     }),
     tokens,
     constantTime: createConstantTime({ startWait: time.startWait, ms: time.minResponseMs }),
@@ -95,7 +101,7 @@ export function startSealed(
   const audited = createAuditedApiTokens({ db, clock, auditLog })
   routes.route('/', apiTokenRoutes({ apiTokens: audited, permit }))
   routes.route('/', figureRoutes({ figures, quota, permit }))
-  routes.route('/', pageRoutes())
+  routes.route('/', page)
   return {
     routes,
     hotRoutes,
@@ -109,6 +115,10 @@ export function startSealed(
       await figures.flush()
     },
   }
+}
+
+function toBrand({ SEALED_NAME: name, SEALED_LOGO: path }: SealedSettings): Brand {
+  return { name, logo: path === undefined ? undefined : readLogo(path) }
 }
 
 /** Ends the secrets that have ended by now, where no process runs to end them on time. */

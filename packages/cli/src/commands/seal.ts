@@ -1,14 +1,15 @@
 /** `strongroom seal`: encrypts a text and prints the link that opens it once. */
 import { defineConfig } from '@strongroom/kit/config'
+import type { SecretOptions } from '@strongroom/sealed/api'
 import { findSealed } from '@strongroom/sealed/client/find-server'
 import { retryWhenRateLimited } from '@strongroom/sealed/client/retry'
-import { sealSecret } from '@strongroom/sealed/client/seal-secret'
+import { type NewSecret, sealSecret } from '@strongroom/sealed/client/seal-secret'
 import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
 import { MAX_TTL_SECONDS, MAX_VIEWS, MIN_TTL_SECONDS } from '@strongroom/sealed/limits'
 import { sealedSettings } from '@strongroom/sealed/settings'
 import { type Command, usageError, DEFAULT_SERVER } from '../command.ts'
-import { parseDuration } from '../output.ts'
+import { formatDuration, parseDuration } from '../output.ts'
 import {
   connect,
   connectionOptions,
@@ -36,8 +37,11 @@ const sealCommand: Command = {
   secretArgs: true,
   options: {
     file: { value: 'PATH', summary: 'Seal this file instead of standard input' },
-    ttl: { value: 'TIME', summary: 'Expiry: 15m to 90d, such as 900s, 15m, 1h or 7d (1d)' },
-    views: { value: 'N', summary: 'Number of views: 1 to 5 (1)' },
+    ttl: {
+      value: 'TIME',
+      summary: 'Expiry: 15m to 90d, such as 900s, 15m, 1h or 7d (the server says, usually 1d)',
+    },
+    views: { value: 'N', summary: 'Number of views: 1 to 5 (the server says, usually 1)' },
     ...passphraseOptions,
     receipt: { summary: 'Record whether it was opened, for "strongroom receipt"' },
     server: {
@@ -64,8 +68,7 @@ ${passphraseHelp}
 ${exitCodes}`,
   async run(input) {
     const { options, output, json } = input
-    const ttlSeconds = parseTtl(options['ttl'])
-    const maxViews = parseViews(options['views'])
+    const chosen = { ttl: parseTtl(options['ttl']), views: parseViews(options['views']) }
     const server = serverOf(input)
     const apiToken = readApiToken(input.env)
     const file = typeof options['file'] === 'string' ? options['file'] : undefined
@@ -79,6 +82,7 @@ ${exitCodes}`,
       const found = connect(base, input, apiToken)
       return { api: found, issued: await retryWhenRateLimited(retry, () => found.issueToken()) }
     })
+    const { ttlSeconds, maxViews } = withDefaults(chosen, issued.options)
     const progress = workProgress(json ? undefined : process.stderr)
     const made = await sealSecret(
       api,
@@ -123,14 +127,36 @@ Management link, for you, to burn it or to get its receipt:
 `
 }
 
-function parseTtl(given: string | boolean | undefined): number {
-  const seconds = parseDuration('ttl', typeof given === 'string' ? given : '1d')
+interface Chosen {
+  ttl: number | undefined
+  views: number | undefined
+}
+
+/** The operator may have lowered the maxima. */
+function withDefaults(
+  { ttl, views }: Chosen,
+  server: SecretOptions,
+): Pick<NewSecret, 'ttlSeconds' | 'maxViews'> {
+  const { defaultTtlSeconds, maxTtlSeconds, defaultViews, maxViews } = server
+  const source = 'the maximum of this server'
+  if (ttl !== undefined && ttl > maxTtlSeconds) {
+    throw usageError(`--ttl must be at most ${formatDuration(maxTtlSeconds)}, ${source}`)
+  }
+  if (views !== undefined && views > maxViews) {
+    throw usageError(`--views must be at most ${maxViews}, ${source}`)
+  }
+  return { ttlSeconds: ttl ?? defaultTtlSeconds, maxViews: views ?? defaultViews }
+}
+
+function parseTtl(given: string | boolean | undefined): number | undefined {
+  if (typeof given !== 'string') return undefined
+  const seconds = parseDuration('ttl', given)
   if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return seconds
   throw usageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
 }
 
-function parseViews(given: string | boolean | undefined): number {
-  if (given === undefined) return 1
+function parseViews(given: string | boolean | undefined): number | undefined {
+  if (given === undefined) return undefined
   const views = typeof given === 'string' && /^\d$/.test(given) ? Number(given) : 0
   if (views >= 1 && views <= MAX_VIEWS) return views
   throw usageError(`--views must be a number from 1 to ${MAX_VIEWS}`)

@@ -61,6 +61,12 @@ export function createSealedApi(options: {
         difficulty: 'number',
         perDoubling: 'number',
       })
+      requireShape<TokenResponse['options']>(issued.options, {
+        defaultTtlSeconds: 'number',
+        maxTtlSeconds: 'number',
+        defaultViews: 'number',
+        maxViews: 'number',
+      })
       return issued
     },
 

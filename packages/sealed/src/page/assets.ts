@@ -16,22 +16,27 @@ export interface Asset {
   /** Contains a hash of the content, so that it can be cached forever. */
   name: string
   contentType: string
-  body: string
+  body: string | Uint8Array<ArrayBuffer>
   gzipped: Uint8Array<ArrayBuffer>
 }
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 
-export const pageScript = asset('sealed', 'js', JAVASCRIPT, script)
-export const workerScript = asset('work', 'js', JAVASCRIPT, worker)
+export const pageScript = createAsset('sealed', 'js', JAVASCRIPT, script)
+export const workerScript = createAsset('work', 'js', JAVASCRIPT, worker)
 const styles = [base, controls, choices, create, sealed, open].join('\n')
 
-export const styleSheet = asset('sealed', 'css', 'text/css; charset=utf-8', styles)
-export const iconFile = asset('sealed', 'svg', 'image/svg+xml', icon)
+export const styleSheet = createAsset('sealed', 'css', 'text/css; charset=utf-8', styles)
+export const iconFile = createAsset('sealed', 'svg', 'image/svg+xml', icon)
 
 export const assets: readonly Asset[] = [pageScript, workerScript, styleSheet, iconFile]
 
-function asset(name: string, extension: string, contentType: string, body: string): Asset {
+export function createAsset(
+  name: string,
+  extension: string,
+  contentType: string,
+  body: Asset['body'],
+): Asset {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
   const gzipped = new Uint8Array(gzipSync(body))
   return { name: `${name}-${hash}.${extension}`, contentType, body, gzipped }

@@ -1,10 +1,18 @@
 /** The page before its script runs, with a text for browsers without JavaScript. */
-import { iconFile, pageScript, styleSheet, workerScript } from './assets.ts'
+import type { SecretOptions } from '../api.ts'
+import { type Asset, iconFile, pageScript, styleSheet, workerScript } from './assets.ts'
 import { texts } from './languages.ts'
 import { MARK } from './mark.ts'
 
+export interface Brand {
+  name: string
+  /** Instead of Strongroom's mark. Never part of the document: an SVG may contain scripts. */
+  logo?: Asset | undefined
+}
+
 /** URLs are relative, so that the page works wherever it is mounted. */
-export function SealedDocument() {
+export function SealedDocument({ name, logo, options }: Brand & { options: SecretOptions }) {
+  const icon = logo ?? iconFile
   return (
     <html lang="en">
       <head>
@@ -16,25 +24,35 @@ export function SealedDocument() {
         <meta name="robots" content="noindex" />
         <meta name="referrer" content="no-referrer" />
         <meta name="description" content={texts.en.description} />
-        <title>Sealed</title>
-        <link rel="icon" type="image/svg+xml" href={`assets/${iconFile.name}`} />
+        <title>{name}</title>
+        <link rel="icon" type={icon.contentType} href={`assets/${icon.name}`} />
         <link rel="stylesheet" href={`assets/${styleSheet.name}`} />
         <script src={`assets/${pageScript.name}`} defer></script>
       </head>
       <body>
         <header class="site-header">
           <a id="home" class="brand" href="./">
-            <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
-              <path d={MARK} />
-            </svg>
-            <span>Sealed</span>
+            {logo ? (
+              <img class="logo" src={`assets/${logo.name}`} alt="" />
+            ) : (
+              <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+                <path d={MARK} />
+              </svg>
+            )}
+            <span>{name}</span>
           </a>
           <div id="languages"></div>
         </header>
-        <main id="stage" class="stage" data-worker={`assets/${workerScript.name}`}>
+        <main
+          id="stage"
+          class="stage"
+          data-worker={`assets/${workerScript.name}`}
+          data-name={name}
+          data-options={JSON.stringify(options)}
+        >
           <noscript>
             <div class="words">
-              <h1>Sealed</h1>
+              <h1>{name}</h1>
               {Object.entries(texts).map(([tag, { noscript }]) => (
                 <p lang={tag}>{noscript}</p>
               ))}

@@ -5,9 +5,10 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { publicRoute } from '@strongroom/kit/http/permissions'
 import { acceptsGzip } from '@strongroom/platform/accepts-gzip'
 import { html } from 'hono/html'
+import type { SecretOptions } from '../api.ts'
 import { ESCAPED_HASH } from '../crypto/link.ts'
 import { assets } from './assets.ts'
-import { SealedDocument } from './document.tsx'
+import { type Brand, SealedDocument } from './document.tsx'
 
 const policy = pagePolicy({
   scripts: ["'self'"],
@@ -19,9 +20,12 @@ const policy = pagePolicy({
   trustedTypes: ['sealed-worker'],
 })
 
-export function pageRoutes(): OpenAPIHono<AppEnv> {
-  const files = new Map(assets.map((asset) => [asset.name, asset]))
-  const page = html`<!doctype html>${<SealedDocument />}`
+/** The page is the same for everyone, so it is rendered once. */
+export function pageRoutes(content: Brand & { options: SecretOptions }): OpenAPIHono<AppEnv> {
+  const { logo } = content
+  const served = logo ? [...assets, logo] : assets
+  const files = new Map(served.map((asset) => [asset.name, asset]))
+  const page = html`<!doctype html>${<SealedDocument {...content} />}`
   const app = new OpenAPIHono<AppEnv>()
   // A link whose # was escaped by a mail or chat program is a path. It contains a key, which nothing
   // here may read, log or return: the page explains it.

@@ -11,6 +11,7 @@ import type {
   ReceiptResponse,
   RevealResponse,
   RevealRequest,
+  SecretOptions,
 } from '../api.ts'
 import type { ApiTokens } from '../api-tokens/service.ts'
 import { ApiError } from '@strongroom/kit/errors'
@@ -48,9 +49,10 @@ export function createSecretService(options: {
   cleanup: CleanupScheduler
   clock: Clock
   figures: Pick<Figures, 'count'>
+  secretOptions: SecretOptions
 }): SecretService {
   const { store, tokens, apiTokens, difficulty, perDoubling, quota, cleanup, clock } = options
-  const { figures } = options
+  const { figures, secretOptions } = options
 
   const countRefusal = (error: unknown): never => {
     if (error instanceof ApiError) figures.count('refused')
@@ -60,9 +62,12 @@ export function createSecretService(options: {
   const service: SecretService = {
     async issueToken(apiToken) {
       if (apiToken !== undefined) {
-        return tokens.issue({ difficulty: 0, perDoubling: 0 }, await apiTokens.use(apiToken))
+        const id = await apiTokens.use(apiToken)
+        const issued = await tokens.issue({ difficulty: 0, perDoubling: 0 }, id)
+        return { ...issued, options: secretOptions }
       }
-      return tokens.issue({ difficulty: difficulty.now(), perDoubling })
+      const issued = await tokens.issue({ difficulty: difficulty.now(), perDoubling })
+      return { ...issued, options: secretOptions }
     },
 
     async create({ id, challenge, apiToken }, secret) {
@@ -70,6 +75,7 @@ export function createSecretService(options: {
       if (apiToken !== undefined && !(await apiTokens.isActive(apiToken))) {
         throw sealedError('invalid_token')
       }
+      requireWithin(secretOptions, secret)
       requireWork(challenge, secret)
       const burnToken = randomHex(16)
       const expiresAt = epochSeconds(clock) + secret.ttlSeconds
@@ -141,6 +147,22 @@ export function createSecretService(options: {
     create: (grant, secret) => service.create(grant, secret).catch(countRefusal),
     reveal: (id, proof) => service.reveal(id, proof).catch(countRefusal),
   }
+}
+
+function requireWithin(
+  { maxTtlSeconds, maxViews }: SecretOptions,
+  secret: Pick<NewSecretRequest, 'ttlSeconds' | 'maxViews'>,
+) {
+  const details = [
+    { path: 'body.ttlSeconds', value: secret.ttlSeconds, max: maxTtlSeconds },
+    { path: 'body.maxViews', value: secret.maxViews, max: maxViews },
+  ]
+    .filter(({ value, max }) => value > max)
+    .map(({ path, max }) => ({
+      path,
+      message: `Must be at most ${max}, the maximum of this server`,
+    }))
+  if (details.length > 0) throw sealedError('invalid_request', { details })
 }
 
 function requireWork(challenge: Grant['challenge'], { ciphertext, pow }: NewSecretRequest) {

@@ -37,8 +37,10 @@ export interface Grant {
   apiToken?: string | undefined
 }
 
+export type IssuedToken = Omit<TokenResponse, 'options'>
+
 export interface Tokens {
-  issue(work: Omit<Challenge, 'prefix'>, apiToken?: string): Promise<TokenResponse>
+  issue(work: Omit<Challenge, 'prefix'>, apiToken?: string): Promise<IssuedToken>
   /** Undefined unless the token was issued here less than five minutes ago. */
   verify(token: string): Promise<Grant | undefined>
 }

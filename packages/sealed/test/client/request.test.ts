@@ -10,6 +10,7 @@ const issued = {
   id: 'i',
   challenge: { prefix: 'p', difficulty: 1, perDoubling: 1 },
   expiresAt: 1,
+  options: { defaultTtlSeconds: 3600, maxTtlSeconds: 7200, defaultViews: 1, maxViews: 2 },
 }
 
 describe('the client turns a response into', () => {

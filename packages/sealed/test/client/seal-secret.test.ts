@@ -9,7 +9,8 @@ import { answering, json } from '../support/fake-server.ts'
 const id = 'qbfk9EIRpnNPxOxc0C5C1Q'
 const burnToken = '0123456789abcdef0123456789abcdef'
 const challenge = { prefix: id, difficulty: 6, perDoubling: 1 }
-const issued = { token: 'the.token', id, challenge, expiresAt: 1000 }
+const options = { defaultTtlSeconds: 3600, maxTtlSeconds: 7200, defaultViews: 1, maxViews: 2 }
+const issued = { token: 'the.token', id, challenge, expiresAt: 1000, options }
 const secret = { text: 'hunter2', ttlSeconds: 900, maxViews: 1 }
 
 function server() {

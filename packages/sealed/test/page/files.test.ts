@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 import { pageRoutes } from '../../src/page/routes.tsx'
 
 const app = createApp({ log: silentLog, metrics: createMetrics() })
-app.route('/somewhere/', pageRoutes())
+const options = { defaultTtlSeconds: 3600, maxTtlSeconds: 7200, defaultViews: 1, maxViews: 2 }
+app.route('/somewhere/', pageRoutes({ name: 'Sealed', options }))
 
 async function page() {
   const answer = await app.request('/somewhere/')

@@ -42,8 +42,9 @@ describe.each(everyStore())('the receipt of a secret on $name', (store) => {
       if (ending === 'burned') await opened.secrets.burn(id, tokenHash('burn'))
       if (ending === 'expired') clock.advance({ seconds: 900 })
       const wrong = { ...claimOf('guesser'), proofHash: sha256('wrong') }
-      for (let tries = 0; ending === 'guessed' && tries < 10; tries++)
-        await opened.secrets.claim(id, wrong)
+      if (ending === 'guessed') {
+        for (let tries = 0; tries < 10; tries++) await opened.secrets.claim(id, wrong)
+      }
       await opened.secrets.endIfOver(id)
       expect(await rawItem(opened.db, id), ending).not.toHaveProperty('ciphertext')
       expect(await status(id), ending).toEqual(counted)

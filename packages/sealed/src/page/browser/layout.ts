@@ -1,6 +1,7 @@
 /** The layout of every view: a title with an introduction, and the content. */
 import { element, requireElement } from './dom.ts'
 import { dropDetached, onLanguageChange, setText, text, type TextKey } from './language.ts'
+import { pageName } from './options.ts'
 
 export interface Screen {
   /** For the style sheet. */
@@ -39,7 +40,7 @@ export function showScreen({ name, title, intro, content, icon, aside }: Screen)
   stage.replaceChildren(words, content, ...(aside ? [aside] : []))
   dropDetached()
   onLanguageChange(heading, () => {
-    document.title = `${text(title).replace(/[.。]$/, '')} · Sealed`
+    document.title = `${text(title).replace(/[.。]$/, '')} · ${pageName}`
   })
   // On arrival, screen readers start at the top as on any page. Later they read the new title.
   if (isFirst) {

@@ -1,12 +1,20 @@
 /** When the secret expires: presets, or a custom time. */
-import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../../limits.ts'
+import { MIN_TTL_SECONDS } from '../../../limits.ts'
 import { fieldError, radioGroup } from '../controls.ts'
 import { element, newId } from '../dom.ts'
 import { formatDuration, type Unit, UNITS, unitName } from '../format.ts'
 import { onLanguageChange, setText, text } from '../language.ts'
+import { secretOptions } from '../options.ts'
 
 const { hour: HOUR, day: DAY } = UNITS
-const PRESETS = [MIN_TTL_SECONDS, HOUR, DAY, 7 * DAY, 30 * DAY, MAX_TTL_SECONDS]
+const { defaultTtlSeconds, maxTtlSeconds } = secretOptions
+const USUAL = [MIN_TTL_SECONDS, HOUR, DAY, 7 * DAY, 30 * DAY]
+const PRESETS = [...new Set([...USUAL, defaultTtlSeconds, maxTtlSeconds])]
+  .filter((seconds) => seconds <= maxTtlSeconds)
+  // oxlint-disable-next-line unicorn/no-array-sort -- a new array, and older browsers have no toSorted
+  .sort((a, b) => a - b)
+/** What "Other…" begins with. */
+const CUSTOM_DAYS = Math.min(3, Math.floor(maxTtlSeconds / DAY))
 const CUSTOM = 'custom'
 
 export interface ExpiryField {
@@ -23,11 +31,11 @@ export function expiryField(): ExpiryField {
     type: 'number',
     inputmode: 'numeric',
     min: '1',
-    value: '3',
+    value: String(CUSTOM_DAYS || MIN_TTL_SECONDS / UNITS.minute),
   })
   const unit = element('select', { id: `${id}u`, class: 'input' })
   for (const name of Object.keys(UNITS)) unit.append(element('option', { value: name }))
-  unit.value = 'day'
+  unit.value = CUSTOM_DAYS > 0 ? 'day' : 'minute'
   onLanguageChange(unit, updateUnitNames)
   const problem = fieldError(amount)
   const custom = element(
@@ -48,7 +56,7 @@ export function expiryField(): ExpiryField {
       })),
       { value: CUSTOM, label: () => text('create.custom') },
     ],
-    chosen: String(DAY),
+    chosen: String(defaultTtlSeconds),
     onChange(value) {
       custom.hidden = value !== CUSTOM
       if (!custom.hidden) amount.focus()
@@ -72,13 +80,13 @@ export function expiryField(): ExpiryField {
     seconds() {
       if (presets.value() !== CUSTOM) return Number(presets.value())
       const seconds = amount.valueAsNumber * UNITS[unit.value as Unit]
-      if (Number.isInteger(seconds) && seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) {
+      if (Number.isInteger(seconds) && seconds >= MIN_TTL_SECONDS && seconds <= maxTtlSeconds) {
         return seconds
       }
       problem.set(() =>
         text('create.range', {
           least: formatDuration(MIN_TTL_SECONDS),
-          most: formatDuration(MAX_TTL_SECONDS),
+          most: formatDuration(maxTtlSeconds),
         }),
       )
       amount.focus()

@@ -1,5 +1,4 @@
 /** The form that creates a secret. */
-import { MAX_VIEWS } from '../../../limits.ts'
 import { radioGroup, toggle } from '../controls.ts'
 import { element } from '../dom.ts'
 import { currentDraft, setDraft } from '../draft.ts'
@@ -11,6 +10,7 @@ import { submitBar } from '../fields/submit-bar.ts'
 import { setText, type TextKey } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
+import { secretOptions } from '../options.ts'
 
 /** With the text that is not sealed yet, if there is one. */
 export function showCreate() {
@@ -26,17 +26,19 @@ export function showCreate() {
 }
 
 function createForm(): HTMLElement {
+  const { defaultViews, maxViews } = secretOptions
   const secret = secretTextField()
   const expiry = expiryField()
   const views = radioGroup({
     label: 'create.views',
-    values: Array.from({ length: MAX_VIEWS }, (_, at) => String(at + 1)).map((value) => ({
+    values: Array.from({ length: maxViews }, (_, at) => String(at + 1)).map((value) => ({
       value,
       label: () => value,
     })),
-    chosen: '1',
+    chosen: String(defaultViews),
   })
   views.element.classList.add('choice-line')
+  views.element.hidden = maxViews === 1
   const passphrase = passphraseField()
   const receipt = toggle({ label: 'create.receipt', hint: 'create.receiptHint' })
   const fields = element(
@@ -62,8 +64,13 @@ function createForm(): HTMLElement {
       const chosenPassphrase = ttlSeconds === undefined ? null : passphrase.value()
       if (text === undefined || ttlSeconds === undefined || chosenPassphrase === null)
         return undefined
-      const maxViews = Number(views.value())
-      return { text, passphrase: chosenPassphrase, ttlSeconds, maxViews, receipt: receipt.isOn() }
+      return {
+        text,
+        passphrase: chosenPassphrase,
+        ttlSeconds,
+        maxViews: Number(views.value()),
+        receipt: receipt.isOn(),
+      }
     },
   })
   form.append(foot)
