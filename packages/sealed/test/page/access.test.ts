@@ -225,6 +225,10 @@ describeInBrowser('accessibility of the page', (site) => {
     expect(await keys(phone).count()).toBe(0)
     await phone.getByLabel('Language').selectOption('Deutsch')
     expect(await phone.locator('.hold-keys').textContent()).toBe('')
+    expect(await phone.locator('.hold-keys').isVisible()).toBe(false)
+    // Whatever its text.
+    const display = (hint: Element) => getComputedStyle(hint).display
+    expect(await phone.locator('.hold-keys').evaluate(display)).toBe('none')
   })
 
   test('a long secret is printed completely', async () => {

@@ -65,6 +65,14 @@ export async function tour(page: Page, site: Site, look: (view: string) => Promi
   await page.goto(whole.slice(0, -1))
   await expectTitle(page, 'This link is incomplete.')
   await look('not complete')
+  await page.goto(whole.replace('#', '%23'))
+  await expectTitle(page, 'This link was damaged on its way.')
+  await look('damaged on its way')
+  await page.goto(site.base)
+  await page.getByLabel('Your secret').fill('draft')
+  await page.evaluate((link) => location.assign(link), whole)
+  await expectTitle(page, 'Someone sent you a secret.')
+  await look('open, over a draft')
 }
 
 /** Keeps the next request waiting until the returned function is called. */

@@ -97,16 +97,12 @@ export function openGesture(options: {
   }
 }
 
-/** Only for devices with a keyboard: empty where the screen is touched, so that it is not read out either. */
+/** The style sheet hides it where the screen is touched. Descriptions are read out even if they are hidden. */
 function keyboardHint(key: TextKey): HTMLElement {
   const touch = matchMedia('(hover: none), (pointer: coarse)')
   const hint = element('p', { class: 'hint hold-keys', id: newId() })
-  const update = () => {
-    setText(hint, () => (touch.matches ? '' : text(key)))
-    hint.hidden = touch.matches
-  }
-  update()
+  const update = () => setText(hint, () => (touch.matches ? '' : text(key)))
   // A tablet may get a keyboard and a mouse, or lose them.
   touch.addEventListener('change', update)
-  return hint
+  return update()
 }
