@@ -21,7 +21,7 @@ let isFirst = true
 let current = ''
 
 /** Whether this view is shown. */
-export function isShown(name: string): boolean {
+export function isCurrentScreen(name: string): boolean {
   return current === name
 }
 

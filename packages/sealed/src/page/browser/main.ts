@@ -4,7 +4,7 @@ import { parseTarget } from '../../crypto/link.ts'
 import { requireElement } from './dom.ts'
 import { hasHiddenDraft } from './draft.ts'
 import { showLanguageMenu, type TextKey } from './language.ts'
-import { isShown } from './layout.ts'
+import { isCurrentScreen } from './layout.ts'
 import { setStartScreen, startOver } from './navigation.ts'
 import {
   clearLink,
@@ -55,9 +55,9 @@ start()
 addEventListener('hashchange', start)
 // Back from a link to a text that is not sealed yet, unless that would lose the secret that is shown.
 addEventListener('popstate', () => {
-  if (location.hash === '' && hasHiddenDraft() && !isShown('shown')) startOver()
+  if (location.hash === '' && hasHiddenDraft() && !isCurrentScreen('shown')) startOver()
 })
 // The back/forward cache restores a page with what it showed then: only the form may stay.
 addEventListener('pageshow', ({ persisted }) => {
-  if (persisted && !isShown('create')) location.reload()
+  if (persisted && !isCurrentScreen('create')) location.reload()
 })
