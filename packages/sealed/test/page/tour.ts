@@ -70,7 +70,7 @@ export async function tour(page: Page, site: Site, look: (view: string) => Promi
   await look('damaged on its way')
   await page.goto(site.base)
   await page.getByLabel('Your secret').fill('draft')
-  await page.evaluate((link) => location.assign(link), whole)
+  await page.evaluate((address) => location.assign(address), whole)
   await expectTitle(page, 'Someone sent you a secret.')
   await look('open, over a draft')
 }
