@@ -274,7 +274,12 @@ export function expressionErrors(target: Target): void {
         ['one in a filter', { FilterExpression: 'pk.x = :v', ...value }, scalars],
       ])
       refuses(target, QueryCommand, { TableName: table, KeyConditionExpression: 'pk = :v' }, [
-        ['one in the filter of a query', { FilterExpression: 'pk.x = :v', ...value }, scalars],
+        [
+          'one in the filter of a query as a condition on the key',
+          { FilterExpression: 'pk.x = :v', ...value },
+          'Filter Expression can only contain non-primary key attributes: Primary key attribute: pk',
+          { id: 'nested-key-filter', answer: scalars },
+        ],
       ])
     })
 

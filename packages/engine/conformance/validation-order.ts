@@ -10,6 +10,7 @@ import {
   QueryCommand,
   ScanCommand,
   UpdateItemCommand,
+  UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb'
 import { describe } from 'vitest'
 import { freshName, missingTable, refuses, text, useTable } from './harness.ts'
@@ -72,6 +73,18 @@ export function validationOrder(target: Target): void {
           'an index name of two characters',
           { IndexName: 'ab' },
           "1 validation error detected: Value 'ab' at 'indexName' failed to satisfy constraint: Member must have length greater than or equal to 3",
+          'parameter-texts',
+        ],
+        [
+          'an index name with a character that names cannot have',
+          { IndexName: 'abc;' },
+          "1 validation error detected: Value 'abc;' at 'indexName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+",
+          'parameter-texts',
+        ],
+        [
+          'an empty index name',
+          { IndexName: '' },
+          "2 validation errors detected: Value '' at 'indexName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+; Value '' at 'indexName' failed to satisfy constraint: Member must have length greater than or equal to 3",
           'parameter-texts',
         ],
       ])
@@ -157,6 +170,104 @@ export function validationOrder(target: Target): void {
             ExpressionAttributeValues: { ':v': { S: 'b' } },
           },
           missingTable(target),
+        ],
+      ])
+    })
+
+    describe('of throughput comes before the table', () => {
+      refuses(target, UpdateTableCommand, { TableName: missing }, [
+        [
+          'throughput out of bounds',
+          {
+            ProvisionedThroughput: { ReadCapacityUnits: 1_000_000_000_001, WriteCapacityUnits: 1 },
+          },
+          'Given value 1000000000001 for ReadCapacityUnits is out of bounds',
+          { id: 'table-first', answer: { name: 'ResourceNotFoundException', message: /./ } },
+        ],
+      ])
+    })
+
+    describe('of a query and a scan', () => {
+      const bad = { ExclusiveStartKey: { pk: {} } }
+      const beforeTable = { id: 'table-first', answer: missingTable(target) } as const
+      refuses(target, QueryCommand, { TableName: missing }, [
+        [
+          'a comparison in QueryFilter before the start key',
+          { ...bad, QueryFilter: { a: { ComparisonOperator: 'EQ' } } },
+          'One or more parameter values were invalid: Invalid number of argument(s) for the EQ ComparisonOperator',
+          beforeTable,
+        ],
+        [
+          'the start key before missing key conditions',
+          bad,
+          /^The provided starting key is invalid: ./,
+          beforeTable,
+        ],
+        [
+          'an operator of a key condition before the table',
+          {
+            KeyConditionExpression: 'pk <> :a',
+            ExpressionAttributeValues: { ':a': { S: 'x' } },
+          },
+          'Invalid operator used in KeyConditionExpression: <>',
+          beforeTable,
+        ],
+        [
+          'the number of key conditions before the table',
+          {
+            KeyConditionExpression: 'a = :a AND b = :a AND c = :a',
+            ExpressionAttributeValues: { ':a': { S: 'x' } },
+          },
+          'Conditions can be of length 1 or 2 only',
+          beforeTable,
+        ],
+        [
+          'the table before a comparison that finds no key',
+          { KeyConditions: { pk: { ComparisonOperator: 'NOT_NULL' } } },
+          missingTable(target),
+        ],
+      ])
+      refuses(target, QueryCommand, { TableName: table }, [
+        [
+          'the start key before a comparison that finds no key',
+          {
+            ExclusiveStartKey: { other: { S: 'x' } },
+            KeyConditions: { pk: { ComparisonOperator: 'NOT_NULL' } },
+          },
+          'The provided starting key is invalid',
+          'read-order',
+        ],
+        [
+          'a missing key attribute before a comparison that finds no key',
+          { KeyConditions: { other: { ComparisonOperator: 'NOT_NULL' } } },
+          'Query condition missed key schema element: pk',
+          'read-order',
+        ],
+        [
+          'a comparison that finds no key',
+          { KeyConditions: { pk: { ComparisonOperator: 'NOT_NULL' } } },
+          'Attempted conditional constraint is not an indexable operation',
+          'read-order',
+        ],
+      ])
+      refuses(target, ScanCommand, { TableName: missing }, [
+        [
+          'a duplicate in AttributesToGet before the start key',
+          { ...bad, AttributesToGet: ['a', 'a'] },
+          'One or more parameter values were invalid: Duplicate value in attribute name: a',
+          beforeTable,
+        ],
+        [
+          'a comparison in ScanFilter before the start key',
+          { ...bad, ScanFilter: { a: { ComparisonOperator: 'EQ' } } },
+          'One or more parameter values were invalid: Invalid number of argument(s) for the EQ ComparisonOperator',
+          beforeTable,
+        ],
+        [
+          'the start key before the segment',
+          { ...bad, Segment: 1 },
+          /^The provided starting key is invalid: ./,
+          beforeTable,
         ],
       ])
     })

@@ -5,7 +5,11 @@
  * before bad expressions.
  */
 import { DynamoError, validationError } from '../errors.ts'
-import { createPlaceholders, type Placeholders } from '../expressions/placeholders.ts'
+import {
+  checkValueKeys,
+  createPlaceholders,
+  type Placeholders,
+} from '../expressions/placeholders.ts'
 import { validateItem, validateValue } from '../values/plain.ts'
 import { type Item, setAttribute, type Value, isMap, type SetValue } from '../values/types.ts'
 import { fromWire, itemFromWire } from '../values/wire.ts'
@@ -44,17 +48,25 @@ export function readExpressionValues(form: Form, values: object): Record<string,
       name,
       withMessage(
         () => form.ownValue(value),
-        (reason) => `ExpressionAttributeValues contains invalid value: ${reason} for key ${name}`,
+        (reason) => {
+          checkValueKeys(values)
+          return `ExpressionAttributeValues contains invalid value: ${reason} for key ${name}`
+        },
       ),
     )
   }
   return read
 }
 
+/** AWS has these texts without the prefix of other mistakes in a start key. */
+const WITHOUT_PREFIX =
+  /contains duplicates|number set|numeric value|significant digits|number with magnitude/
+
 export function readStartKey(form: Form, key: object): Item {
   return withMessage(
     () => form.ownItem(key),
-    (reason) => `The provided starting key is invalid: ${reason}`,
+    (reason) =>
+      WITHOUT_PREFIX.test(reason) ? reason : `The provided starting key is invalid: ${reason}`,
   )
 }
 

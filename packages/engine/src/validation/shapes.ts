@@ -16,6 +16,8 @@ interface StringShape extends Length {
   pattern?: string
   /** The member is a table name, which can also be an ARN. */
   arn?: true
+  /** AWS reports both the pattern and the length for an empty text. */
+  matchesEmpty?: true
 }
 
 interface IntegerShape {
@@ -117,7 +119,7 @@ const NAME = '[a-zA-Z0-9_.-]+'
 export const newTableName = string({ pattern: NAME, min: 3, max: 255 })
 /** The name or ARN of a table in other requests, see `names.ts`. */
 export const tableName = string({ pattern: NAME, min: 1, max: 255, arn: true })
-export const indexName = string({ pattern: NAME, min: 3, max: 255 })
+export const indexName = string({ pattern: NAME, min: 3, max: 255, matchesEmpty: true })
 export const tableNames = { pattern: NAME, max: 255, min: 1, arn: true } as const
 
 export const returnConsumedCapacity = oneOf('INDEXES', 'TOTAL', 'NONE')
