@@ -49,6 +49,12 @@ export const differences = {
     instead: 'Reports the first violation, with a different text',
     reason: ownValidation,
   },
+  'write-prefix': {
+    targets: local,
+    aws: 'Since 2026 starts what is wrong with a request of PutItem, UpdateItem or DeleteItem with "1 validation error detected: ", and does not name a bad expression value',
+    instead: 'Has no prefix, and names the value',
+    reason: ownValidation,
+  },
   'unchecked-parameters': {
     targets: local,
     aws: 'Rejects an empty list of Parameters or AttributesToGet, a ClientRequestToken of ExecuteTransaction that is too long, and a NextToken that it did not issue',

@@ -12,8 +12,16 @@ import {
   UpdateItemCommand,
   UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb'
-import { describe } from 'vitest'
-import { freshName, missingTable, refuses, text, useTable } from './harness.ts'
+import { describe, test } from 'vitest'
+import {
+  expectRefusal,
+  freshName,
+  missingTable,
+  refuses,
+  testUnless,
+  text,
+  useTable,
+} from './harness.ts'
 import type { Target } from './target.ts'
 
 export function validationOrder(target: Target): void {
@@ -33,7 +41,7 @@ export function validationOrder(target: Target): void {
         [
           'an empty table name',
           { TableName: '' },
-          "1 validation error detected: Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 1",
+          "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1",
           'parameter-texts',
         ],
         [
@@ -172,6 +180,80 @@ export function validationOrder(target: Target): void {
           missingTable(target),
         ],
       ])
+    })
+
+    describe('of a write since 2026', () => {
+      const enumeration =
+        'Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]'
+      const capacity =
+        "Value 'X' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
+      const noName =
+        "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1"
+      const enums = { ReturnValues: 'X', ReturnConsumedCapacity: 'X' }
+      refuses(target, PutItemCommand, { TableName: table, Item: key }, [
+        ['an empty table name alone', { TableName: '', ...enums }, noName, 'parameter-texts'],
+        [
+          'all unknown names of a put',
+          enums,
+          `2 validation errors detected: ${capacity}; ${enumeration}`,
+          'parameter-texts',
+        ],
+      ])
+      refuses(target, UpdateItemCommand, { TableName: table, Key: key }, [
+        [
+          'ReturnValues of an update alone',
+          enums,
+          `1 validation error detected: ${enumeration}`,
+          'parameter-texts',
+        ],
+        [
+          'an empty table name and a missing key together, in the older words',
+          { TableName: '', Key: undefined },
+          "2 validation errors detected: Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 1; Value null at 'key' failed to satisfy constraint: Member must not be null",
+          'parameter-texts',
+        ],
+      ])
+      refuses(target, DeleteItemCommand, { TableName: table, Key: key }, [
+        [
+          'all unknown names of a delete',
+          enums,
+          `2 validation errors detected: ${capacity}; ${enumeration}`,
+          'parameter-texts',
+        ],
+      ])
+
+      const Key = key
+      const wrong = { ConditionExpression: 'a =' }
+      const syntax = 'Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "="'
+      const requests: [string, object][] = [
+        ['a put', new PutItemCommand({ TableName: table, Item: key, ...wrong })],
+        ['an update', new UpdateItemCommand({ TableName: table, Key, ...wrong })],
+        ['a delete', new DeleteItemCommand({ TableName: table, Key, ...wrong })],
+      ]
+      for (const [title, request] of requests) {
+        testUnless(target, 'write-prefix', `prefixes what is wrong with ${title}`, async () => {
+          await expectRefusal(target.client.send(request as PutItemCommand), {
+            message: `1 validation error detected: ${syntax}`,
+          })
+        })
+      }
+
+      test('prefixes nothing that is wrong with a read or with the key of an item', async () => {
+        const get = new GetItemCommand({ TableName: table, Key, ProjectionExpression: 'a.' })
+        await expectRefusal(target.client.send(get), {
+          message: 'Invalid ProjectionExpression: Syntax error; token: "<EOF>", near: "."',
+        })
+        const update = new UpdateItemCommand({
+          TableName: table,
+          Key,
+          UpdateExpression: 'SET pk = :v',
+          ExpressionAttributeValues: { ':v': { S: 'b' } },
+        })
+        await expectRefusal(target.client.send(update), {
+          message:
+            'One or more parameter values were invalid: Cannot update attribute pk. This attribute is part of the key',
+        })
+      })
     })
 
     describe('of throughput comes before the table', () => {

@@ -39,8 +39,15 @@ export const wireForm: Form = {
   isGiven: (attribute) => attribute !== undefined && attribute !== null,
 }
 
-/** Reads ExpressionAttributeValues; errors carry AWS's text with the name of the bad value. */
-export function readExpressionValues(form: Form, values: object): Record<string, Value> {
+/**
+ * Reads ExpressionAttributeValues. AWS's errors of older operations name the bad value; those of newer
+ * ones do so only for a value that is not one AttributeValue.
+ */
+export function readExpressionValues(
+  form: Form,
+  values: object,
+  isNamed = true,
+): Record<string, Value> {
   const read: Item = {}
   for (const [name, value] of Object.entries(values)) {
     setAttribute(
@@ -50,6 +57,7 @@ export function readExpressionValues(form: Form, values: object): Record<string,
         () => form.ownValue(value),
         (reason) => {
           checkValueKeys(values)
+          if (!isNamed && !reason.startsWith('Supplied AttributeValue ')) return reason
           return `ExpressionAttributeValues contains invalid value: ${reason} for key ${name}`
         },
       ),
@@ -116,10 +124,15 @@ interface WithPlaceholders {
   ExpressionAttributeValues?: object
 }
 
-export function readPlaceholders(input: WithPlaceholders, form: Form): Placeholders {
+/** `isNamed` as in `readExpressionValues`. */
+export function readPlaceholders(
+  input: WithPlaceholders,
+  form: Form,
+  isNamed = true,
+): Placeholders {
   const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input
   return createPlaceholders(
     names ?? undefined,
-    values ? readExpressionValues(form, values) : undefined,
+    values ? readExpressionValues(form, values, isNamed) : undefined,
   )
 }

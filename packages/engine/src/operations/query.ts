@@ -88,7 +88,7 @@ export const query: Operation<QueryInput, PageOutput> = {
         'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',
       )
     }
-    const placeholders = readPlaceholders(input, form)
+    const placeholders = readPlaceholders(input, form, false)
     const keyCondition = given(keyExpression)
       ? parseCondition(keyExpression, 'KeyConditionExpression', placeholders)
       : undefined

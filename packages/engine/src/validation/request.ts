@@ -136,16 +136,33 @@ function collect(shape: Shape, value: unknown, path: string, errors: string[]): 
       return collectMap(shape, value as Record<string, unknown>, path, errors, fail)
     case 'structure': {
       const prefix = path === '' ? '' : `${path}.`
+      const members = value as Record<string, unknown>
+      const isComplete = shape.required.every((name) => !missing(members[name]))
+      const newerTextAt = (name: string) =>
+        isComplete ? newerText(shape.members.get(name), members[name]) : undefined
+      const alone = shape.first.map(newerTextAt).find((text) => text !== undefined)
+      if (alone !== undefined) {
+        errors.push(alone)
+        return
+      }
       for (const [name, member] of shape.members) {
-        const given = (value as Record<string, unknown>)[name]
+        const given = members[name]
         const at = prefix + lowerFirst(name)
-        if (!missing(given)) collect(member, given, at, errors)
+        const text = newerTextAt(name)
+        if (text !== undefined) errors.push(text)
+        else if (!missing(given)) collect(member, given, at, errors)
         else if (shape.required.includes(name) && errors.length < MAX_REPORTED_ERRORS) {
           errors.push(`Value null at '${at}' failed to satisfy constraint: Member must not be null`)
         }
       }
     }
   }
+}
+
+function newerText(shape: Shape | undefined, value: unknown): string | undefined {
+  if (shape?.kind !== 'string' || missing(value)) return undefined
+  const isWrong = shape.enum ? !shape.enum.includes(value as string) : value === ''
+  return isWrong ? shape.newerText : undefined
 }
 
 function collectAt(shape: Shape, value: unknown, path: string, errors: string[]): void {
