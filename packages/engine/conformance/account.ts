@@ -23,5 +23,13 @@ export function account(target: Target): void {
         { Address: expect.any(String), CachePeriodInMinutes: expect.any(Number) },
       ])
     })
+
+    const { endpoint } = target
+    if (endpoint) {
+      testUnless(target, 'endpoints', 'has the endpoint that the client uses', async () => {
+        const { Endpoints } = await target.client.send(new DescribeEndpointsCommand({}))
+        expect(Endpoints?.[0]?.Address).toBe(new URL(endpoint).host)
+      })
+    }
   })
 }

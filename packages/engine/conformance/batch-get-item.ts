@@ -96,19 +96,19 @@ export function batchGetItem(target: Target): void {
       [
         'no tables',
         { RequestItems: {} },
-        "1 validation error detected: Value '{}' at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1",
+        "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1",
         'parameter-texts',
       ],
       [
         'a table without keys',
         asked({ Keys: [] }),
-        `1 validation error detected: Value '[]' at 'requestItems.${table}.member.keys' failed to satisfy constraint: Member must have length greater than or equal to 1`,
+        `1 validation error detected: Value at 'RequestItems.${table}.member.Keys' failed to satisfy constraint: Member must have length greater than or equal to 1`,
         'parameter-texts',
       ],
       [
         'a hundred and one keys',
         asked({ Keys: keys(...many) }),
-        /1 validation error detected: Value '\[.*\]' at 'requestItems\..*\.member\.keys' failed to satisfy constraint: Member must have length less than or equal to 100$/s,
+        `1 validation error detected: Value at 'RequestItems.${table}.member.Keys' failed to satisfy constraint: Member must have length less than or equal to 100`,
         'parameter-texts',
       ],
       [

@@ -72,7 +72,7 @@ export function batchWriteItem(target: Target): void {
       [
         'no tables',
         { RequestItems: {} },
-        "1 validation error detected: Value '{}' at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1",
+        'The requestItems parameter is required for BatchWriteItem',
         'parameter-texts',
       ],
       [

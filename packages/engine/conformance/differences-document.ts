@@ -83,8 +83,42 @@ const leftOut: [what: string, reason: string][] = [
     'Filters behave this way; AWS documents neither',
   ],
   [
-    'Where AWS regions have different texts for an error, the engine uses one of them',
+    'Where AWS regions have different texts for an error, the engine uses that of most regions, or one of them',
     'AWS has no single text',
+  ],
+  [
+    'Duplicate members of a set and an empty number are reported in the older words by all operations; since 2026 PutItem, UpdateItem, DeleteItem, GetItem, BatchGetItem and Query have others',
+    'The type of the error is the same, and other operations keep the older words',
+  ],
+]
+
+const CAPTURES = 'https://github.com/paritysuite/dynamodb-conformance/blob/main'
+/** Texts that AWS changed in 2026, region by region: what most regions answer, and who recorded it. */
+const changedTexts: [what: string, regions: string, evidence: string][] = [
+  [
+    'PutItem, UpdateItem and DeleteItem start errors about the request with "1 validation error detected: " and do not name a bad expression value; errors about keys, items and limits, and values that are not one AttributeValue have no prefix',
+    '31 of 33 regions (October 2026)',
+    `${CAPTURES}/captures/2026-10-07-batch-empty-request-items.json (nullRoundTrip), ${CAPTURES}/tests/tier3/error-messages/valueLayers.test.ts, https://github.com/nubo-db/dynoxide/pull/152`,
+  ],
+  [
+    'They report an empty TableName alone, and UpdateItem an unknown ReturnValues, unless a required parameter is missing',
+    '31 of 33 regions (October 2026)',
+    `${CAPTURES}/registry/splits.json`,
+  ],
+  [
+    'BatchGetItem of no tables, or with no or more than 100 keys of a table, and a Query with a Limit below 1: "Value at \'RequestItems\' failed to satisfy constraint: …"',
+    'All but one region (September 2026)',
+    `${CAPTURES}/tests/tier3/error-messages/batchGetItem.test.ts`,
+  ],
+  [
+    'BatchWriteItem of no tables: "The requestItems parameter is required for BatchWriteItem"; some regions answer as for BatchGetItem',
+    '28 of 33 regions (October 2026)',
+    `${CAPTURES}/captures/2026-10-07-batch-empty-request-items.json`,
+  ],
+  [
+    'TransactWriteItems and TransactGetItems of nothing echo the empty list',
+    '30 of 33 regions (October 2026)',
+    `${CAPTURES}/tests/tier3/error-messages/transactWriteItems.test.ts`,
   ],
 ]
 
@@ -111,6 +145,15 @@ export function differencesDocument(): string {
     '| | Reason |',
     '| --- | --- |',
     ...leftOut.map(([what, reason]) => `| ${what} | ${reason} |`),
+    '',
+    '## Texts that AWS changed in 2026',
+    '',
+    'AWS changes the texts of some errors region by region. The engine answers as most regions did when',
+    'they were last recorded.',
+    '',
+    '| Text | Regions | Recorded by |',
+    '| --- | --- | --- |',
+    ...changedTexts.map((row) => `| ${row.join(' | ')} |`),
     '',
     '## DynamoDB Local',
     '',

@@ -49,6 +49,12 @@ export const differences = {
     instead: 'Reports the first violation, with a different text',
     reason: ownValidation,
   },
+  'write-prefix': {
+    targets: local,
+    aws: 'Since 2026 starts what is wrong with a request of PutItem, UpdateItem or DeleteItem with "1 validation error detected: ", and does not name a bad expression value',
+    instead: 'Has no prefix, and names the value',
+    reason: ownValidation,
+  },
   'unchecked-parameters': {
     targets: local,
     aws: 'Rejects an empty list of Parameters or AttributesToGet, a ClientRequestToken of ExecuteTransaction that is too long, and a NextToken that it did not issue',
@@ -63,8 +69,14 @@ export const differences = {
   },
   'table-first': {
     targets: local,
-    aws: 'Reports a malformed expression or value even when the table does not exist',
+    aws: 'Reports a malformed expression or value, a bad comparison or start key, and throughput out of bounds even when the table does not exist',
     instead: 'Reports the missing table first',
+    reason: ownValidation,
+  },
+  'read-order': {
+    targets: local,
+    aws: 'Checks a query or scan in the order: filters, start key, key conditions without the table, table, start key and key conditions with the table',
+    instead: 'Has another order',
     reason: ownValidation,
   },
   'key-texts': {
@@ -83,6 +95,12 @@ export const differences = {
     targets: local,
     aws: 'Names the key attribute that a key condition lacks, and refuses nested paths as such',
     instead: 'Does not name it, and uses the text for nested paths in other expressions',
+    reason: ownValidation,
+  },
+  'nested-key-filter': {
+    targets: local,
+    aws: 'Rejects a path into a key in the filter of a query as a filter on the key',
+    instead: 'Says that key attributes must be scalars',
     reason: ownValidation,
   },
   'start-key-texts': {
@@ -154,6 +172,12 @@ export const differences = {
     instead: 'Fails with an InternalFailure, or accepts a number as a string',
     reason: ownValidation,
   },
+  health: {
+    targets: local,
+    aws: 'Answers GET / with 200 and "healthy: dynamodb.<region>.amazonaws.com "',
+    instead: 'Refuses it, because it is not signed',
+    reason: ownValidation,
+  },
   'error-checksums': {
     targets: local,
     aws: 'Sends the checksum of the body in x-amz-crc32 with errors too',
@@ -215,6 +239,12 @@ export const differences = {
     instead: 'Returns none',
     reason: notImplemented,
   },
+  'deleted-description': {
+    targets: local,
+    aws: 'DeleteTable describes the table without keys, attribute definitions, creation time and indexes',
+    instead: 'Describes it like DescribeTable',
+    reason: ownValidation,
+  },
   'table-id': {
     targets: local,
     aws: 'Gives every table a TableId',
@@ -261,6 +291,12 @@ export const differences = {
     targets: local,
     aws: 'Names the table or the shard in errors about streams, and what is wrong with a StreamSpecification',
     instead: 'Has shorter texts',
+    reason: ownValidation,
+  },
+  'malformed-stream-arns': {
+    targets: local,
+    aws: 'Rejects a StreamArn that is not the ARN of a stream with a ValidationException',
+    instead: 'Says that the stream does not exist',
     reason: ownValidation,
   },
   'stream-parameters': {

@@ -274,7 +274,12 @@ export function expressionErrors(target: Target): void {
         ['one in a filter', { FilterExpression: 'pk.x = :v', ...value }, scalars],
       ])
       refuses(target, QueryCommand, { TableName: table, KeyConditionExpression: 'pk = :v' }, [
-        ['one in the filter of a query', { FilterExpression: 'pk.x = :v', ...value }, scalars],
+        [
+          'one in the filter of a query as a condition on the key',
+          { FilterExpression: 'pk.x = :v', ...value },
+          'Filter Expression can only contain non-primary key attributes: Primary key attribute: pk',
+          { id: 'nested-key-filter', answer: scalars },
+        ],
       ])
     })
 
@@ -336,13 +341,18 @@ export function expressionErrors(target: Target): void {
         [
           'a value that is not a number',
           { ExpressionAttributeValues: { ':v': { N: 'x' } } },
-          'ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric value: x for key :v',
+          'The parameter cannot be converted to a numeric value: x',
           'number-texts',
         ],
         [
           'a value that is an empty set',
           { ExpressionAttributeValues: { ':v': { SS: [] } } },
-          'ExpressionAttributeValues contains invalid value: One or more parameter values were invalid: An string set  may not be empty for key :v',
+          'One or more parameter values were invalid: An string set  may not be empty',
+          {
+            id: 'write-prefix',
+            answer:
+              'ExpressionAttributeValues contains invalid value: One or more parameter values were invalid: An string set  may not be empty for key :v',
+          },
         ],
         [
           'a name placeholder longer than 255 bytes',

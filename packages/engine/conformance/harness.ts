@@ -156,6 +156,7 @@ export async function failure(request: Promise<unknown>): Promise<Failure> {
 export interface Refusal {
   name?: string
   message: string | RegExp
+  isOfItem?: boolean
 }
 
 export async function expectRefusal(
@@ -197,7 +198,7 @@ export function refuses(
   for (const [title, input, answer, unless] of cases) {
     const send = () =>
       target.client.send(new command({ ...common, ...input } as never) as PutItemCommand)
-    const aws = asRefusal(answer)
+    const aws = ofWrite(target, command, asRefusal(answer))
     if (!unless || !differs(target, typeof unless === 'string' ? unless : unless.id)) {
       test(`refuses ${title}`, () => expectRefusal(send(), aws))
     } else if (typeof unless === 'string') {
@@ -218,6 +219,47 @@ async function expectOtherWords(request: Promise<unknown>, { name, message }: Re
   const isSame =
     typeof message === 'string' ? message === error.message : message.test(error.message)
   expect(isSame, error.message).toBe(false)
+}
+
+const WRITES = new Set(['PutItemCommand', 'UpdateItemCommand', 'DeleteItemCommand'])
+
+/** What AWS says about a write after it has looked at the table, or about a limit, has no prefix. */
+const WITHOUT_PREFIX = [
+  /^\d+ validation errors? detected: /,
+  /Supplied AttributeValue /,
+  /^One or more parameter values were invalid: (?:Missing the key|Type mismatch for|Cannot update attribute|Size of|Aggregated size)/,
+  /^One or more parameter values are not valid\./,
+  /^The provided (?:key element does not|expression refers)/,
+  /^The document path provided/,
+  /^Key attributes must be scalars/,
+  /^An operand in the update expression has/,
+  /^Type mismatch for attribute to update/,
+  /^Item size /,
+]
+
+/** The answer to a write: since 2026 AWS prefixes what is wrong with the request itself. */
+function ofWrite(target: Target, command: CommandClass, refusal: Refusal): Refusal {
+  return WRITES.has(command.name) ? writeRefusal(target, refusal) : refusal
+}
+
+function writeRefusal(target: Target, refusal: Refusal): Refusal {
+  const { name = 'ValidationException', message, isOfItem } = refusal
+  if (name !== 'ValidationException' || isOfItem) return refusal
+  const text = typeof message === 'string' ? message : message.source
+  if (WITHOUT_PREFIX.some((family) => family.test(text))) return refusal
+  const prefix = requestPrefix(target)
+  if (typeof message === 'string') return { name, message: prefix + message }
+  return { name, message: new RegExp(`^${prefix}.*(?:${text})`, message.flags) }
+}
+
+/** What errors about a request of PutItem, UpdateItem or DeleteItem start with. */
+export function requestPrefix(target: Target): string {
+  return expected(target, 'write-prefix', '1 validation error detected: ', '')
+}
+
+/** An answer that is about the item or the table rather than the request. */
+export function ofItem(message: string | RegExp): Refusal {
+  return { message, isOfItem: true }
 }
 
 function asRefusal(answer: Answer): Refusal {

@@ -1,7 +1,7 @@
 /** Numbers: 38 digits, kept, compared and added exactly, and returned in one form. */
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { read, refuses, testUnless, useTable, write } from './harness.ts'
+import { read, refuses, testUnless, useTable, write, ofItem } from './harness.ts'
 import { differs, type Target } from './target.ts'
 
 const nines = '9'.repeat(38)
@@ -175,8 +175,8 @@ export function numbers(target: Target): void {
       ExpressionAttributeValues: { ':a': { N: a }, ':b': { N: b } },
     })
     refuses(target, UpdateItemCommand, { TableName: table, Key: { pk: { S: 'sum' } } }, [
-      ['a sum beyond the range', add('9.9e125', '9.9e125'), overflow],
-      ['a sum of more than 38 digits', add('1e38', '0.1'), digits, 'number-texts'],
+      ['a sum beyond the range', add('9.9e125', '9.9e125'), ofItem(overflow)],
+      ['a sum of more than 38 digits', add('1e38', '0.1'), ofItem(digits), 'number-texts'],
     ])
   })
 }

@@ -165,7 +165,7 @@ export function pagination(target: Target): void {
         [
           'a start key of another type',
           { ExclusiveStartKey: { pk: { S: 'p' }, sk: { S: '1' } } },
-          startKeyInvalid,
+          'The provided key element does not match the schema',
           'start-key-texts',
         ],
         [
@@ -176,8 +176,18 @@ export function pagination(target: Target): void {
         ],
         [
           'a start key of another partition',
-          { ExclusiveStartKey: { pk: { S: 'q' }, sk: { N: '6' } } },
+          {
+            KeyConditionExpression: 'pk = :p',
+            ExpressionAttributeValues: { ':p': { S: 'p' } },
+            ExclusiveStartKey: { pk: { S: 'q' }, sk: { N: '6' } },
+          },
           'The provided starting key is outside query boundaries based on provided conditions',
+          'start-key-texts',
+        ],
+        [
+          'a start key of another partition within the range of the sort key',
+          { ExclusiveStartKey: { pk: { S: 'q' }, sk: { N: '6' } } },
+          'The query can return at most one row and cannot be restarted',
           'start-key-texts',
         ],
         [

@@ -272,7 +272,7 @@ export function putItem(target: Target): void {
         [
           'an unknown ReturnValues',
           { ReturnValues: 'SOME' },
-          "1 validation error detected: Value 'SOME' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]",
+          '1 validation error detected: Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]',
           'parameter-texts',
         ],
         [
@@ -283,7 +283,12 @@ export function putItem(target: Target): void {
         [
           'values without an expression',
           { ExpressionAttributeValues: { ':a': { S: 'a' } } },
-          'ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null',
+          'ExpressionAttributeValues can only be specified when using expressions',
+          {
+            id: 'write-prefix',
+            answer:
+              'ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null',
+          },
         ],
       ])
 

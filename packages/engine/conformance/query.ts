@@ -280,7 +280,7 @@ export function query(target: Target): void {
           [
             'a Limit of zero',
             { Limit: 0 },
-            "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
+            "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
             'parameter-texts',
           ],
           [

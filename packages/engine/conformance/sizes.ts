@@ -6,7 +6,17 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { expectRefusal, type Item, read, refuses, testUnless, text, useTable } from './harness.ts'
+import {
+  expectRefusal,
+  type Item,
+  read,
+  refuses,
+  testUnless,
+  text,
+  useTable,
+  ofItem,
+  requestPrefix,
+} from './harness.ts'
 import type { Target } from './target.ts'
 
 const limit = 409_600
@@ -212,7 +222,7 @@ export function sizes(target: Target): void {
         [
           'an index sort key of 1,025 bytes',
           indexed({ owner: { S: 'x' }, since: { S: text(1025) } }),
-          /One or more parameter values were invalid: .*1024 bytes/,
+          ofItem(/One or more parameter values were invalid: .*1024 bytes/),
           'key-size-texts',
         ],
       ])
@@ -227,7 +237,7 @@ export function sizes(target: Target): void {
 
       testUnless(target, 'long-attribute-names', 'may not be 65,536 bytes', async () => {
         await expectRefusal(put({ pk: { S: 'name' }, [text(65_536)]: { S: 'x' } }), {
-          message: 'Attribute name is too large, must be less than 65536 bytes',
+          message: `${requestPrefix(target)}Attribute name is too large, must be less than 65536 bytes`,
         })
       })
     })

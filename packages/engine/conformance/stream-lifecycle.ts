@@ -15,6 +15,7 @@ import {
   refuses,
   tableInput,
   testUnless,
+  text,
 } from './harness.ts'
 import { streamRequests } from './stream-requests.ts'
 import { streamTables } from './stream-tables.ts'
@@ -179,6 +180,16 @@ export function streamLifecycle(target: Target): void {
           message: `Requested resource not found: Stream: ${other} not found`,
         }
         await expectRefusal(describeStream(other), refusal)
+      })
+
+      testUnless(target, 'malformed-stream-arns', 'the ARN of no stream', async () => {
+        const message = 'One or more parameter values were invalid: Invalid StreamArn'
+        const nonsense = text(40)
+        await expectRefusal(describeStream(nonsense), { message })
+        const listed = ask('ListStreams', { ExclusiveStartStreamArn: nonsense })
+        await expectRefusal(listed, { message })
+        const iterator = { StreamArn: nonsense, ShardId: text(30), ShardIteratorType: 'LATEST' }
+        await expectRefusal(ask('GetShardIterator', iterator), { message })
       })
 
       test('a shard that does not exist', async () => {

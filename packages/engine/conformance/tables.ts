@@ -19,6 +19,7 @@ import {
   refuses,
   tableInput,
   type TableShape,
+  testUnless,
   useTable,
   write,
 } from './harness.ts'
@@ -242,6 +243,31 @@ export function tables(target: Target): void {
       await gone(name)
       const put = new PutItemCommand({ TableName: name, Item: { pk: { S: 'a' } } })
       await expectRefusal(client.send(put), missingTable(target))
+    })
+
+    testUnless(target, 'deleted-description', 'describes no keys and no indexes', async () => {
+      const name = await created({
+        key: { pk: 'S', sk: 'S' },
+        global: { everything: { key: { owner: 'S' } } },
+        local: { other: { key: { pk: 'S', owner: 'S' } } },
+      })
+      const { TableDescription = {} } = await client.send(
+        new DeleteTableCommand({ TableName: name }),
+      )
+      expect(TableDescription).toMatchObject({
+        TableName: name,
+        TableStatus: 'DELETING',
+        TableArn: expect.stringContaining(name),
+        TableId: expect.any(String),
+        ItemCount: 0,
+        TableSizeBytes: 0,
+        BillingModeSummary: { BillingMode: 'PAY_PER_REQUEST' },
+        ProvisionedThroughput: { ReadCapacityUnits: 0, WriteCapacityUnits: 0 },
+      })
+      const { KeySchema, AttributeDefinitions, CreationDateTime } = TableDescription
+      const { GlobalSecondaryIndexes, LocalSecondaryIndexes } = TableDescription
+      const left = { KeySchema, AttributeDefinitions, CreationDateTime }
+      expect({ ...left, GlobalSecondaryIndexes, LocalSecondaryIndexes }).toEqual({})
     })
 
     test('keeps a table with deletion protection', async () => {

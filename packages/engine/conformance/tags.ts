@@ -112,8 +112,21 @@ export function tags(target: Target): void {
         new TagResourceCommand({ ResourceArn: 'nonsense', Tags: [{ Key: 'a', Value: 'b' }] }),
       )
       await expectRefusal(add, {
-        message: 'Invalid TableArn: Invalid ResourceArn provided as input nonsense',
+        message: "ARNs must start with 'arn:'",
       })
+      const ResourceArn = 'arn:aws:dynamodb:nowhere'
+      const list = client.send(new ListTagsOfResourceCommand({ ResourceArn }))
+      await expectRefusal(list, {
+        message: `Invalid TableArn: Invalid ResourceArn provided as input ${ResourceArn}`,
+      })
+    })
+
+    test('are refused if there are none, even if the table does not exist', async () => {
+      const ResourceArn = arn.replace(table, freshName())
+      const add = client.send(new TagResourceCommand({ ResourceArn, Tags: [] }))
+      await expectRefusal(add, { message: 'Atleast one Tag needs to be provided as Input.' })
+      const remove = client.send(new UntagResourceCommand({ ResourceArn, TagKeys: [] }))
+      await expectRefusal(remove, { message: 'Atleast one Tag Key needs to be provided as Input.' })
     })
   })
 }

@@ -238,7 +238,7 @@ export function updateItem(target: Target): void {
       [
         'an unknown ReturnValues',
         { ReturnValues: 'SOME' },
-        "1 validation error detected: Value 'SOME' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]",
+        '1 validation error detected: Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]',
         'parameter-texts',
       ],
       [

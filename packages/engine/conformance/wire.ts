@@ -45,6 +45,16 @@ export function wire(target: Target): void {
       expect(headers.get('x-amz-crc32')).toBe(`${crc32(text)}`)
     })
 
+    testUnless(target, 'health', 'answers a health check, and nothing else by GET', async () => {
+      const healthy = await fetch(`${endpoint}/`)
+      expect(healthy.status).toBe(200)
+      const text = await healthy.text()
+      expect(text).toMatch(/^healthy: dynamodb\.[a-z0-9-]+\.amazonaws\.com $/)
+      expect(healthy.headers.get('x-amz-crc32')).toBe(`${crc32(text)}`)
+      expect(healthy.headers.get('access-control-allow-origin')).toBeNull()
+      expect((await fetch(`${endpoint}/tables`)).status).toBe(404)
+    })
+
     testUnless(target, 'error-checksums', 'an error has a checksum too', async () => {
       const { headers, text } = await post('GetItem', { TableName: table, Key: {} })
       expect(headers.get('x-amz-crc32')).toBe(`${crc32(text)}`)
@@ -112,6 +122,177 @@ export function wire(target: Target): void {
         expect(answer.body['__type']).toBe('com.amazon.coral.service#SerializationException')
       })
     }
+
+    const CLASS = 'com.amazonaws.dynamodb.v20120810'
+    const wrongTypes: [title: string, operation: string, body: object, message: string][] = [
+      [
+        'a boolean in place of a string',
+        'GetItem',
+        { TableName: true },
+        'TRUE_VALUE cannot be converted to String',
+      ],
+      [
+        'an integer in place of a string',
+        'GetItem',
+        { TableName: 23 },
+        'NUMBER_VALUE cannot be converted to String',
+      ],
+      [
+        'a fraction in place of a string',
+        'GetItem',
+        { TableName: 34.56 },
+        'DECIMAL_VALUE cannot be converted to String',
+      ],
+      [
+        'a list in place of a string',
+        'GetItem',
+        { TableName: [] },
+        'Unrecognized collection type class java.lang.String',
+      ],
+      [
+        'a structure in place of a string',
+        'GetItem',
+        { TableName: {} },
+        'Start of structure or map found where not expected',
+      ],
+      [
+        'a string in place of an integer',
+        'Query',
+        { Limit: '23' },
+        'STRING_VALUE cannot be converted to Integer',
+      ],
+      [
+        'a boolean in place of a long',
+        'UpdateTable',
+        { ProvisionedThroughput: { ReadCapacityUnits: false } },
+        'FALSE_VALUE cannot be converted to Long',
+      ],
+      [
+        'a text that is no boolean',
+        'GetItem',
+        { ConsistentRead: '23' },
+        'Unexpected token received from parser',
+      ],
+      [
+        'a string in place of a list',
+        'BatchGetItem',
+        { RequestItems: { t: { Keys: 'x' } } },
+        'Unexpected field type',
+      ],
+      ['a string in place of a map', 'GetItem', { Key: 'x' }, 'Unexpected field type'],
+      [
+        'a list in place of a map of values',
+        'GetItem',
+        { Key: [] },
+        `Unrecognized collection type java.util.Map<java.lang.String, ${CLASS}.AttributeValue>`,
+      ],
+      [
+        'a string in place of a structure',
+        'UpdateTable',
+        { ProvisionedThroughput: 'x' },
+        'Unexpected field type',
+      ],
+      [
+        'a list in place of a structure',
+        'UpdateTable',
+        { ProvisionedThroughput: [] },
+        `Unrecognized collection type class ${CLASS}.ProvisionedThroughput`,
+      ],
+      [
+        'a string in a list of structures',
+        'CreateTable',
+        { KeySchema: ['x'] },
+        'Unexpected value type in payload',
+      ],
+      [
+        'a string in a list of maps',
+        'BatchGetItem',
+        { RequestItems: { t: { Keys: ['x'] } } },
+        "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of loader 'bootstrap')",
+      ],
+      [
+        'a value that is a string',
+        'GetItem',
+        { Key: { a: 'x' } },
+        'Unexpected value type in payload',
+      ],
+      [
+        'a value that is a list',
+        'GetItem',
+        { Key: { a: [] } },
+        `Unrecognized collection type class ${CLASS}.AttributeValue`,
+      ],
+      [
+        'a number in a set of strings',
+        'PutItem',
+        { Item: { a: { SS: [1] } } },
+        'NUMBER_VALUE cannot be converted to String',
+      ],
+      [
+        'a list in place of bytes',
+        'PutItem',
+        { Item: { a: { L: [{ B: [] }] } } },
+        'Unrecognized collection type class java.nio.ByteBuffer',
+      ],
+      [
+        'a value of the wrong type before all other mistakes',
+        'PutItem',
+        {
+          TableName: 'nowhere at all',
+          Item: { pk: {}, m: { M: { x: { BOOL: 1 } } } },
+          ReturnValues: 'X',
+        },
+        'NUMBER_VALUE cannot be converted to Boolean',
+      ],
+      [
+        'an expression value of the wrong type before an unknown table',
+        'DeleteItem',
+        {
+          TableName: 'nowhere-at-all',
+          Key: key,
+          ConditionExpression: 'a =',
+          ExpressionAttributeValues: { ':a': { S: 1 } },
+        },
+        'NUMBER_VALUE cannot be converted to String',
+      ],
+    ]
+    for (const [title, operation, body, message] of wrongTypes) {
+      testUnless(target, 'serialization', `refuses ${title} with the text of AWS`, async () => {
+        expect((await post(operation, body)).body).toEqual({
+          __type: 'com.amazon.coral.service#SerializationException',
+          Message: message,
+        })
+      })
+    }
+
+    testUnless(target, 'serialization', 'takes texts for booleans, as AWS does', async () => {
+      const Item = {
+        pk: { S: 'booleans' },
+        yes: { BOOL: 'Yes' },
+        no: { BOOL: '0' },
+        nil: { NULL: 'true' },
+      }
+      const put = await post('PutItem', { TableName: table, Item })
+      expect(put.text).toBe('{}')
+      const got = await post('GetItem', {
+        TableName: table,
+        Key: { pk: Item.pk },
+        ConsistentRead: 'true',
+      })
+      expect(got.body['Item']).toEqual({
+        pk: { S: 'booleans' },
+        yes: { BOOL: true },
+        no: { BOOL: false },
+        nil: { NULL: true },
+      })
+      const refused = await post('PutItem', {
+        TableName: table,
+        Item: { ...key, a: { NULL: 'no' } },
+      })
+      expect(refused.body['message']).toMatch(
+        /Null attribute value types must have the value of true$/,
+      )
+    })
 
     testUnless(target, 'serialization', 'refuses what is not base64', async () => {
       const answer = await post('PutItem', { TableName: table, Item: { ...key, b: { B: '!' } } })

@@ -43,8 +43,11 @@ export interface Engine extends Db, TableAdmin, PartiQl, BackupsDb, StreamsDb, A
   readonly region: string
   /** @internal For features besides the operations, such as backups. */
   readonly storage: OpenStorage
-  /** Executes a request in its JSON form and returns the JSON response as text or bytes; throws as the in-process face does. */
-  handle(operation: string, request: unknown): Promise<string | Buffer>
+  /**
+   * Executes a request in its JSON form and returns the JSON response as text or bytes; throws as the
+   * in-process face does. `address` is where the client reached the engine, for DescribeEndpoints.
+   */
+  handle(operation: string, request: unknown, address?: string): Promise<string | Buffer>
   /** Deletes items whose time to live has passed; resolves to their number. */
   sweep(): Promise<number>
   /** Resolves when no index is being filled and no deleted table is being removed. */
@@ -82,7 +85,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     async (input: Input): Promise<Output> => {
       calls += 1
       if (calls % CALLS_PER_TURN === 0) await nextTurn()
-      checkRequest(operation.input, input)
+      checkRequest(operation.input, input, 'plain')
       return operation.run(context, input, plainForm)
     }
   const methods = Object.fromEntries(
@@ -100,12 +103,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     listStreams: (input = {}) => methods.listStreams(input),
     describeLimits: (input = {}) => methods.describeLimits(input),
     describeEndpoints: (input = {}) => methods.describeEndpoints(input),
-    async handle(operation, request) {
+    async handle(operation, request, address) {
       const execute = wireOperations.get(operation)
       if (!execute) throw unknownOperation()
       calls += 1
       if (calls % CALLS_PER_TURN === 0) await nextTurn()
-      return execute(context, request)
+      return execute(address === undefined ? context : { ...context, address }, request)
     },
     sweep: () => storage.sweep(),
     settled: () => storage.settled(),

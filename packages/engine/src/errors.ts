@@ -41,6 +41,13 @@ export function validationError(message: string): DynamoError {
   return new DynamoError('ValidationException', message)
 }
 
+/** A constraint that AWS checks after those of the request's shape, one by one and without the value. */
+export function constraintViolated(member: string, constraint: string): DynamoError {
+  return validationError(
+    `1 validation error detected: Value at '${member}' failed to satisfy constraint: ${constraint}`,
+  )
+}
+
 export function conditionalCheckFailed(item?: Item): DynamoError {
   return new DynamoError('ConditionalCheckFailedException', 'The conditional request failed', 400, {
     Item: item,

@@ -34,23 +34,39 @@ export interface AttributeCondition {
   values: Value[]
 }
 
+/** KeyConditions can also have comparisons that no key can be found by. */
+export interface RequestedCondition {
+  op: SortOperator | undefined
+  values: Value[]
+}
+
 /** The conditions of a KeyConditionExpression by attribute. */
 export function keyConditionsIn(condition: Condition): Map<string, AttributeCondition> {
   const conditions = new Map<string, AttributeCondition>()
   collect(condition, conditions)
+  checkConditionCount(conditions.size)
   return conditions
 }
 
+export function checkConditionCount(count: number): void {
+  if (count !== 1 && count !== 2) {
+    throw validationError('Conditions can be of length 1 or 2 only')
+  }
+}
+
+/** AWS checks the start key of a page attribute by attribute together with the conditions. */
 export function planKeys(
-  conditions: ReadonlyMap<string, AttributeCondition>,
+  conditions: ReadonlyMap<string, RequestedCondition>,
   keySchema: KeySchema,
+  checkStartKey?: (key: KeyAttribute) => void,
 ): KeyCondition {
-  if (conditions.size > 2) throw validationError('Conditions can be of length 1 or 2 only')
+  checkStartKey?.(keySchema.partition)
   if (conditions.size === 2 && !keySchema.sort) throw notSupported()
   const partition = conditionOn(conditions, keySchema.partition)
   if (partition.op !== '=') throw notSupported()
   assertNotEmpty(partition, keySchema.partition)
   const value = partition.values[0] as Value
+  if (keySchema.sort) checkStartKey?.(keySchema.sort)
   if (conditions.size === 1 || !keySchema.sort) return { partition: value }
   const sort = conditionOn(conditions, keySchema.sort)
   assertNotEmpty(sort, keySchema.sort)
@@ -62,18 +78,20 @@ function notSupported(): DynamoError {
 }
 
 function conditionOn(
-  conditions: ReadonlyMap<string, AttributeCondition>,
+  conditions: ReadonlyMap<string, RequestedCondition>,
   { name, type }: KeyAttribute,
 ): AttributeCondition {
   const condition = conditions.get(name)
   if (!condition) throw validationError(`Query condition missed key schema element: ${name}`)
-  for (const value of condition.values) {
+  const { op, values } = condition
+  if (!op) throw validationError('Attempted conditional constraint is not an indexable operation')
+  for (const value of values) {
     if (typeOf(value) === type) continue
     throw validationError(
       'One or more parameter values were invalid: Condition parameter type does not match schema type',
     )
   }
-  return condition
+  return { op, values }
 }
 
 function assertNotEmpty({ values }: AttributeCondition, { name }: KeyAttribute): void {

@@ -63,8 +63,13 @@ function nameProblem(name: unknown): string | undefined {
   return 'Attribute name is too large, must be less than 65536 bytes'
 }
 
+/** AWS reports a bad key before a bad value of another key. */
+export function checkValueKeys(values: object): string[] {
+  return validateKeys('ExpressionAttributeValues', values, VALUE_KEY)
+}
+
 function checkValues(values: Record<string, Value>): void {
-  const keys = validateKeys('ExpressionAttributeValues', values, VALUE_KEY)
+  const keys = checkValueKeys(values)
   let size = 0
   for (const key of keys) size += valueSize(values[key] as Value)
   if (size > MAX_VALUES_BYTES) {

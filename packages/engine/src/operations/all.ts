@@ -1,5 +1,7 @@
 /** Every operation, listed once: the engine and the wire faces both map over this list. */
+import { DynamoError } from '../errors.ts'
 import { checkRequest } from '../validation/request.ts'
+import { checkTypes } from '../validation/request-types.ts'
 import { batchExecuteStatement } from './batch-execute-statement.ts'
 import { batchGetItem } from './batch-get-item.ts'
 import { batchWriteItem } from './batch-write-item.ts'
@@ -79,13 +81,35 @@ function onWire(operation: Operation<unknown, object>): [string, WireOperation] 
   return [
     operation.name,
     async (context, request) => {
-      checkRequest(operation.input, request)
-      const output = await operation.run(context, request, wireForm)
+      checkRequest(operation.input, request, 'wire')
+      const output = await runOnWire(operation, context, request)
       if (operation.text) return operation.text(output)
       return JSON.stringify(operation.toResponse ? operation.toResponse(output) : output)
     },
   ]
 }
+
+/** A value of the wrong JSON type is reported before any other mistake in the request. */
+async function runOnWire<Output>(
+  operation: Operation<unknown, Output>,
+  context: Context,
+  request: unknown,
+): Promise<Output> {
+  try {
+    return await operation.run(context, request, wireForm)
+  } catch (error) {
+    if (error instanceof DynamoError && REQUEST_ERRORS.has(error.name)) {
+      checkTypes(operation.input, request, 'wire')
+    }
+    throw error
+  }
+}
+
+const REQUEST_ERRORS = new Set([
+  'SerializationException',
+  'ValidationException',
+  'ResourceNotFoundException',
+])
 
 /** Operations by their wire name. `checkRequest` verifies the input before an operation runs. */
 export const wireOperations: ReadonlyMap<string, WireOperation> = new Map(

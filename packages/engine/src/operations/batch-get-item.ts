@@ -1,6 +1,6 @@
 /** BatchGetItem: up to 100 items by key, from several tables, in no promised order. */
 import type { BatchGetItemInput, BatchGetItemOutput, KeysAndAttributes } from '../db.ts'
-import { validationError } from '../errors.ts'
+import { constraintViolated, validationError } from '../errors.ts'
 import { project } from '../expressions/projection.ts'
 import { checkKeySchema, rejectEmptyKeys } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
@@ -35,17 +35,18 @@ export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
     ReturnConsumedCapacity: returnConsumedCapacity,
     'RequestItems!': map(
       structure('KeysAndAttributes', {
-        'Keys!': list(attributes, { min: 1, max: MAX_KEYS }),
+        'Keys!': list(attributes),
         AttributesToGet: legacy.AttributesToGet,
         ConsistentRead: boolean,
         ProjectionExpression: string(),
         ExpressionAttributeNames: expressionNames,
       }),
-      { min: 1, keys: tableNames },
+      { keys: tableNames },
     ),
   }),
 
   run({ storage }, input, form) {
+    checkLengths(input)
     const read = Object.entries(input.RequestItems).map(([name, request]) => {
       checkExpressionParameters(request, ['ProjectionExpression'], ['AttributesToGet'])
       const projection = readProjection(request, form)
@@ -107,6 +108,22 @@ export const batchGetItem: Operation<BatchGetItemInput, BatchGetItemOutput> = {
     })),
     ...rest,
   }),
+}
+
+function checkLengths({ RequestItems: requests }: BatchGetItemInput): void {
+  const entries = Object.entries(requests)
+  if (entries.length === 0) {
+    throw constraintViolated('RequestItems', 'Member must have length greater than or equal to 1')
+  }
+  for (const [name, { Keys }] of entries) {
+    if (Keys.length > 0 && Keys.length <= MAX_KEYS) continue
+    throw constraintViolated(
+      `RequestItems.${name}.member.Keys`,
+      Keys.length === 0
+        ? 'Member must have length greater than or equal to 1'
+        : `Member must have length less than or equal to ${MAX_KEYS}`,
+    )
+  }
 }
 
 /** Maps the values of an object; entries become own properties, even `__proto__`. */

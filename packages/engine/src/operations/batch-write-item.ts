@@ -49,11 +49,14 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
         }),
         { min: 0 },
       ),
-      { min: 1, keys: tableNames, values: { min: 1, max: MAX_REQUESTS } },
+      { keys: tableNames, values: { min: 1, max: MAX_REQUESTS } },
     ),
   }),
 
   async run({ storage }, input, form) {
+    if (Object.keys(input.RequestItems).length === 0) {
+      throw validationError('The requestItems parameter is required for BatchWriteItem')
+    }
     const read = Object.entries(input.RequestItems).map(([name, writes]) => ({
       name,
       writes: writes.map((write) => readWrite(write, form)),

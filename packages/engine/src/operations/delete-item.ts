@@ -12,7 +12,7 @@ import {
   returnOnFailure,
   string,
   structure,
-  tableName,
+  writtenTableName,
 } from '../validation/shapes.ts'
 import { capacityMeter } from './capacity.ts'
 import { rejectPathsIntoKeys } from './expressions.ts'
@@ -20,31 +20,38 @@ import { readPlaceholders } from './form.ts'
 import { collectionMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
 import { checkReturnValues, returnValues, writeResponse } from './put-item.ts'
-import { assertCondition, readCondition, singleConsumption } from './write.ts'
+import { assertCondition, checked, readCondition, singleConsumption } from './write.ts'
 
 export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
   name: 'DeleteItem',
-  input: structure('DeleteItemInput', {
-    ReturnConsumedCapacity: returnConsumedCapacity,
-    'TableName!': tableName,
-    ReturnValues: returnValues,
-    ReturnItemCollectionMetrics: returnItemCollectionMetrics,
-    'Key!': attributes,
-    ConditionalOperator: legacy.ConditionalOperator,
-    Expected: legacy.Expected,
-    ConditionExpression: string(),
-    ReturnValuesOnConditionCheckFailure: returnOnFailure,
-    ExpressionAttributeValues: attributes,
-    ExpressionAttributeNames: expressionNames,
-  }),
+  input: structure(
+    'DeleteItemInput',
+    {
+      ReturnConsumedCapacity: returnConsumedCapacity,
+      'TableName!': writtenTableName,
+      ReturnValues: returnValues,
+      ReturnItemCollectionMetrics: returnItemCollectionMetrics,
+      'Key!': attributes,
+      ConditionalOperator: legacy.ConditionalOperator,
+      Expected: legacy.Expected,
+      ConditionExpression: string(),
+      ReturnValuesOnConditionCheckFailure: returnOnFailure,
+      ExpressionAttributeValues: attributes,
+      ExpressionAttributeNames: expressionNames,
+    },
+    ['TableName'],
+  ),
 
   async run({ storage }, input, form) {
-    checkExpressionParameters(input, ['ConditionExpression'], ['Expected', 'ConditionalOperator'])
-    checkReturnValues(input.ReturnValues)
-    const key = form.ownItem(input.Key)
-    const placeholders = readPlaceholders(input, form)
-    const condition = readCondition(input, placeholders, form)
-    placeholders.assertAllUsed()
+    const { key, condition } = checked(() => {
+      checkExpressionParameters(input, ['ConditionExpression'], ['Expected', 'ConditionalOperator'])
+      checkReturnValues(input.ReturnValues)
+      const read = form.ownItem(input.Key)
+      const placeholders = readPlaceholders(input, form, false)
+      const parsed = readCondition(input, placeholders, form)
+      placeholders.assertAllUsed()
+      return { key: read, condition: parsed }
+    })
     const table = existingTable(storage, input.TableName)
     rejectPathsIntoKeys(table, { condition })
     checkKey(table, key)

@@ -28,8 +28,21 @@ export const deleteTable: Operation<TableInput, { TableDescription?: TableDescri
       table.name,
       recoveryOf(table) ? keepOptions(context, table) : {},
     )
-    return { TableDescription: describeTable(context, table, 'DELETING') }
+    return { TableDescription: deletedTable(describeTable(context, table, 'DELETING')) }
   },
+}
+
+/** As in AWS, without keys and indexes. */
+function deletedTable(description: TableDescription): TableDescription {
+  const {
+    AttributeDefinitions: _definitions,
+    KeySchema: _keys,
+    CreationDateTime: _created,
+    GlobalSecondaryIndexes: _global,
+    LocalSecondaryIndexes: _local,
+    ...rest
+  } = description
+  return rest
 }
 
 function keepOptions({ storage }: Context, table: TableRecord): DropOptions {

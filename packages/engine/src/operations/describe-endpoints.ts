@@ -1,4 +1,4 @@
-/** DescribeEndpoints returns the address that the client is already using. */
+/** DescribeEndpoints returns the address that the client is already using; in process there is none. */
 import type { DescribeEndpointsOutput } from '../db.ts'
 import { structure } from '../validation/shapes.ts'
 import type { Operation } from './operation.ts'
@@ -7,7 +7,7 @@ export const describeEndpoints: Operation<object, DescribeEndpointsOutput> = {
   name: 'DescribeEndpoints',
   input: structure('DescribeEndpointsRequest', {}),
 
-  run: ({ region }) => ({
-    Endpoints: [{ Address: `dynamodb.${region}.amazonaws.com`, CachePeriodInMinutes: 1440 }],
+  run: ({ region, address = `dynamodb.${region}.amazonaws.com` }) => ({
+    Endpoints: [{ Address: address, CachePeriodInMinutes: 1440 }],
   }),
 }

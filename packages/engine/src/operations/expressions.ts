@@ -1,5 +1,5 @@
 /** The expressions of a request: paths into keys, and the filter and projection of a page. */
-import type { Comparison, PageInput } from '../db.ts'
+import type { PageInput } from '../db.ts'
 import { validationError } from '../errors.ts'
 import { type Condition, parseCondition } from '../expressions/condition.ts'
 import { pathsOf, pathsReadBy } from '../expressions/named-paths.ts'
@@ -9,9 +9,6 @@ import { type Projection, parseProjection } from '../expressions/projection.ts'
 import type { Update } from '../expressions/update.ts'
 import type { TableRecord } from '../storage/storage.ts'
 import { keyAttributes } from '../validation/keys.ts'
-import type { Form } from './form.ts'
-import { readFilter } from './legacy-conditions.ts'
-import { readAttributesToGet } from './legacy-updates.ts'
 
 /** The top-level attributes in a condition. */
 export function conditionNames(condition: Condition | undefined): string[] {
@@ -53,28 +50,20 @@ function allPaths({ condition, projection, update }: Expressions): Path[] {
   return paths
 }
 
-// The filter and the projection of Query and Scan, as expressions or as legacy parameters.
+// The filter and the projection of Query and Scan. An empty expression is an error, not an absent one.
 
-/** `comparisons` are the QueryFilter or the ScanFilter. An empty expression is an error, not an absent one. */
-export function readPageFilter(
-  input: PageInput,
-  comparisons: Record<string, Comparison> | undefined,
+export function parsePageFilter(
+  { FilterExpression: text }: PageInput,
   placeholders: Placeholders,
-  form: Form,
 ): Condition | undefined {
-  const { FilterExpression: text } = input
-  if (text !== undefined && text !== null) {
-    return parseCondition(text, 'FilterExpression', placeholders)
-  }
-  if (!comparisons && !input.ConditionalOperator) return undefined
-  return readFilter(form, comparisons, input.ConditionalOperator)
+  return text === undefined || text === null
+    ? undefined
+    : parseCondition(text, 'FilterExpression', placeholders)
 }
 
-export function readPageProjection(
-  input: PageInput,
+export function parsePageProjection(
+  { ProjectionExpression: text }: PageInput,
   placeholders: Placeholders,
 ): Projection | undefined {
-  const { ProjectionExpression: text, AttributesToGet } = input
-  if (AttributesToGet) return readAttributesToGet(AttributesToGet)
   return text === undefined || text === null ? undefined : parseProjection(text, placeholders)
 }

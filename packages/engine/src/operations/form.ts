@@ -5,7 +5,11 @@
  * before bad expressions.
  */
 import { DynamoError, validationError } from '../errors.ts'
-import { createPlaceholders, type Placeholders } from '../expressions/placeholders.ts'
+import {
+  checkValueKeys,
+  createPlaceholders,
+  type Placeholders,
+} from '../expressions/placeholders.ts'
 import { validateItem, validateValue } from '../values/plain.ts'
 import { type Item, setAttribute, type Value, isMap, type SetValue } from '../values/types.ts'
 import { fromWire, itemFromWire } from '../values/wire.ts'
@@ -35,8 +39,15 @@ export const wireForm: Form = {
   isGiven: (attribute) => attribute !== undefined && attribute !== null,
 }
 
-/** Reads ExpressionAttributeValues; errors carry AWS's text with the name of the bad value. */
-export function readExpressionValues(form: Form, values: object): Record<string, Value> {
+/**
+ * Reads ExpressionAttributeValues. AWS's errors of older operations name the bad value; those of newer
+ * ones do so only for a value that is not one AttributeValue.
+ */
+export function readExpressionValues(
+  form: Form,
+  values: object,
+  isNamed = true,
+): Record<string, Value> {
   const read: Item = {}
   for (const [name, value] of Object.entries(values)) {
     setAttribute(
@@ -44,17 +55,26 @@ export function readExpressionValues(form: Form, values: object): Record<string,
       name,
       withMessage(
         () => form.ownValue(value),
-        (reason) => `ExpressionAttributeValues contains invalid value: ${reason} for key ${name}`,
+        (reason) => {
+          checkValueKeys(values)
+          if (!isNamed && !reason.startsWith('Supplied AttributeValue ')) return reason
+          return `ExpressionAttributeValues contains invalid value: ${reason} for key ${name}`
+        },
       ),
     )
   }
   return read
 }
 
+/** AWS has these texts without the prefix of other mistakes in a start key. */
+const WITHOUT_PREFIX =
+  /contains duplicates|number set|numeric value|significant digits|number with magnitude/
+
 export function readStartKey(form: Form, key: object): Item {
   return withMessage(
     () => form.ownItem(key),
-    (reason) => `The provided starting key is invalid: ${reason}`,
+    (reason) =>
+      WITHOUT_PREFIX.test(reason) ? reason : `The provided starting key is invalid: ${reason}`,
   )
 }
 
@@ -104,10 +124,15 @@ interface WithPlaceholders {
   ExpressionAttributeValues?: object
 }
 
-export function readPlaceholders(input: WithPlaceholders, form: Form): Placeholders {
+/** `isNamed` as in `readExpressionValues`. */
+export function readPlaceholders(
+  input: WithPlaceholders,
+  form: Form,
+  isNamed = true,
+): Placeholders {
   const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input
   return createPlaceholders(
     names ?? undefined,
-    values ? readExpressionValues(form, values) : undefined,
+    values ? readExpressionValues(form, values, isNamed) : undefined,
   )
 }

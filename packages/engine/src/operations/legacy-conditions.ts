@@ -5,7 +5,11 @@
 import type { Comparison, Expectation } from '../db.ts'
 import { validationError } from '../errors.ts'
 import type { Condition } from '../expressions/condition.ts'
-import type { AttributeCondition } from '../expressions/key-condition.ts'
+import {
+  type AttributeCondition,
+  checkConditionCount,
+  type RequestedCondition,
+} from '../expressions/key-condition.ts'
 import { compare } from '../values/compare.ts'
 import { type TypeName, typeOf, type Value } from '../values/types.ts'
 import type { Form } from './form.ts'
@@ -19,6 +23,7 @@ export function readFilter(
   filter: Record<string, Comparison> | null | undefined,
   join: Join,
 ): Condition | undefined {
+  if (!filter && !join) return undefined
   const conditions = Object.entries(filter ?? {}).map(([name, { ComparisonOperator, ...rest }]) =>
     conditionOf(name, ComparisonOperator, readValues(form, rest.AttributeValueList)),
   )
@@ -40,20 +45,15 @@ export function readExpected(
 export function readKeyConditions(
   form: Form,
   conditions: Record<string, Comparison>,
-): Map<string, AttributeCondition> {
-  const entries = Object.entries(conditions)
-  if (entries.length === 0 || entries.length > 2) {
-    throw validationError('Conditions can be of length 1 or 2 only')
+): Map<string, RequestedCondition> {
+  const read = new Map<string, RequestedCondition>()
+  for (const [name, { ComparisonOperator, AttributeValueList }] of Object.entries(conditions)) {
+    const values = readValues(form, AttributeValueList)
+    checkComparison(ComparisonOperator, values)
+    read.set(name, { op: KEY_OPERATORS[ComparisonOperator], values })
   }
-  return new Map(
-    entries.map(([name, { ComparisonOperator: operator, AttributeValueList }]) => {
-      const values = readValues(form, AttributeValueList)
-      checkComparison(operator, values)
-      const op = KEY_OPERATORS[operator]
-      if (op) return [name, { op, values }]
-      throw validationError('Attempted conditional constraint is not an indexable operation')
-    }),
-  )
+  checkConditionCount(read.size)
+  return read
 }
 
 const KEY_OPERATORS: Partial<Record<Operator, AttributeCondition['op']>> = {

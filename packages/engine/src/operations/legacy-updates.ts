@@ -45,7 +45,10 @@ function actionOf(form: Form, update: AttributeUpdate): Action {
   return { type: action, value }
 }
 
-export function readAttributesToGet(names: readonly string[]): Projection {
+export function readAttributesToGet(
+  names: readonly string[] | null | undefined,
+): Projection | undefined {
+  if (!names) return undefined
   const branches: PathBranches<unknown> = new Map()
   for (const name of names) {
     if (branches.has(name)) throw invalid(`Duplicate value in attribute name: ${name}`)

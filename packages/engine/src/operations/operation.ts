@@ -15,6 +15,8 @@ export interface Context {
   readonly clock: Clock
   /** Part of every ARN. */
   readonly region: string
+  /** Host and port at which the client reached the engine, over HTTP. */
+  readonly address?: string
 }
 
 export interface Operation<Input, Output> {

@@ -14,7 +14,7 @@ import {
   returnOnFailure,
   string,
   structure,
-  tableName,
+  writtenTableName,
 } from '../validation/shapes.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
@@ -22,34 +22,59 @@ import { rejectPathsIntoKeys } from './expressions.ts'
 import { readPlaceholders } from './form.ts'
 import { collectionMetrics, wireMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
-import { assertCondition, checkItemSize, readCondition, singleConsumption } from './write.ts'
+import {
+  assertCondition,
+  checked,
+  checkItemSize,
+  readCondition,
+  singleConsumption,
+} from './write.ts'
 
-export const returnValues = oneOf('ALL_NEW', 'UPDATED_OLD', 'ALL_OLD', 'NONE', 'UPDATED_NEW')
+export const returnValues = {
+  ...oneOf('ALL_NEW', 'UPDATED_OLD', 'ALL_OLD', 'NONE', 'UPDATED_NEW'),
+  // With AWS's mistake in the last name but one.
+  newerText:
+    'Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]',
+}
 
 export const putItem: Operation<PutItemInput, WriteOutput> = {
   name: 'PutItem',
-  input: structure('PutItemInput', {
-    ReturnConsumedCapacity: returnConsumedCapacity,
-    'TableName!': tableName,
-    'Item!': attributes,
-    ReturnValues: returnValues,
-    ReturnItemCollectionMetrics: returnItemCollectionMetrics,
-    ConditionalOperator: legacy.ConditionalOperator,
-    Expected: legacy.Expected,
-    ConditionExpression: string(),
-    ReturnValuesOnConditionCheckFailure: returnOnFailure,
-    ExpressionAttributeValues: attributes,
-    ExpressionAttributeNames: expressionNames,
-  }),
+  input: structure(
+    'PutItemInput',
+    {
+      ReturnConsumedCapacity: returnConsumedCapacity,
+      'TableName!': writtenTableName,
+      'Item!': attributes,
+      ReturnValues: returnValues,
+      ReturnItemCollectionMetrics: returnItemCollectionMetrics,
+      ConditionalOperator: legacy.ConditionalOperator,
+      Expected: legacy.Expected,
+      ConditionExpression: string(),
+      ReturnValuesOnConditionCheckFailure: returnOnFailure,
+      ExpressionAttributeValues: attributes,
+      ExpressionAttributeNames: expressionNames,
+    },
+    ['TableName'],
+  ),
 
   async run({ storage }, input, form) {
-    checkExpressionParameters(input, ['ConditionExpression'], ['Expected', 'ConditionalOperator'])
-    checkReturnValues(input.ReturnValues)
-    const item = form.ownItem(input.Item)
+    const item = checked(() => {
+      checkExpressionParameters(
+        input,
+        ['ConditionExpression'],
+        ['Expected', 'ConditionalOperator'],
+        false,
+      )
+      checkReturnValues(input.ReturnValues)
+      return form.ownItem(input.Item)
+    })
     checkItemSize(item)
-    const placeholders = readPlaceholders(input, form)
-    const condition = readCondition(input, placeholders, form)
-    placeholders.assertAllUsed()
+    const condition = checked(() => {
+      const placeholders = readPlaceholders(input, form, false)
+      const read = readCondition(input, placeholders, form)
+      placeholders.assertAllUsed()
+      return read
+    })
     const table = existingTable(storage, input.TableName)
     rejectPathsIntoKeys(table, { condition })
     checkItem(table, item)

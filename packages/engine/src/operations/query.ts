@@ -1,9 +1,8 @@
 /** Query: the items of one partition of a table or index, in sort key order. */
 import type { PageOutput, QueryInput } from '../db.ts'
-import { validationError } from '../errors.ts'
+import { constraintViolated, validationError } from '../errors.ts'
 import { parseCondition } from '../expressions/condition.ts'
 import { keyConditionsIn, planKeys } from '../expressions/key-condition.ts'
-import type { Placeholders } from '../expressions/placeholders.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
 import { checkExpressionParameters } from '../validation/parameters.ts'
@@ -22,12 +21,13 @@ import {
 } from '../validation/shapes.ts'
 import {
   conditionNames,
+  parsePageFilter,
+  parsePageProjection,
   rejectPathsIntoKeys,
-  readPageFilter,
-  readPageProjection,
 } from './expressions.ts'
-import { readPlaceholders, type Form, readStartKey, wireForm } from './form.ts'
-import { readKeyConditions } from './legacy-conditions.ts'
+import { readPlaceholders, readStartKey, wireForm } from './form.ts'
+import { readFilter, readKeyConditions } from './legacy-conditions.ts'
+import { readAttributesToGet } from './legacy-updates.ts'
 import type { Operation } from './operation.ts'
 import { wantsWholeItems, readWirePage, WirePage } from './wire-page.ts'
 import {
@@ -38,7 +38,7 @@ import {
   requestedIndex,
   requestedNames,
 } from './page.ts'
-import { checkQueryStart } from './start-key.ts'
+import { checkQueryStart, checkStartNames, checkStartType } from './start-key.ts'
 
 export const select = oneOf(
   'SPECIFIC_ATTRIBUTES',
@@ -50,7 +50,7 @@ export const select = oneOf(
 export const query: Operation<QueryInput, PageOutput> = {
   name: 'Query',
   input: structure('QueryInput', {
-    Limit: integer({ min: 1 }),
+    Limit: integer(),
     ExclusiveStartKey: attributes,
     ReturnConsumedCapacity: returnConsumedCapacity,
     AttributesToGet: legacy.AttributesToGet,
@@ -70,25 +70,46 @@ export const query: Operation<QueryInput, PageOutput> = {
   }),
 
   run(context, input, form) {
+    if (given(input.Limit) && input.Limit < 1) {
+      throw constraintViolated('Limit', 'Member must have value greater than or equal to 1')
+    }
     checkExpressionParameters(
       input,
       ['ProjectionExpression', 'FilterExpression', 'KeyConditionExpression'],
       ['AttributesToGet', 'QueryFilter', 'ConditionalOperator', 'KeyConditions'],
     )
+    const legacyFilter = readFilter(form, input.QueryFilter, input.ConditionalOperator)
+    const attributesToGet = readAttributesToGet(input.AttributesToGet)
     const startKey = input.ExclusiveStartKey && readStartKey(form, input.ExclusiveStartKey)
     checkSelect(input)
-    const placeholders = readPlaceholders(input, form)
-    const conditions = readConditions(input, placeholders, form)
-    const filter = readPageFilter(input, input.QueryFilter, placeholders, form)
-    const projection = readPageProjection(input, placeholders)
+    const { KeyConditionExpression: keyExpression } = input
+    if (!given(keyExpression) && !input.KeyConditions) {
+      throw validationError(
+        'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',
+      )
+    }
+    const placeholders = readPlaceholders(input, form, false)
+    const keyCondition = given(keyExpression)
+      ? parseCondition(keyExpression, 'KeyConditionExpression', placeholders)
+      : undefined
+    const filter = legacyFilter ?? parsePageFilter(input, placeholders)
+    const projection = attributesToGet ?? parsePageProjection(input, placeholders)
     placeholders.assertAllUsed()
+    const conditions = keyCondition
+      ? keyConditionsIn(keyCondition)
+      : readKeyConditions(form, input.KeyConditions ?? {})
 
     const table = existingTable(context.storage, input.TableName)
     const index = requestedIndex(table, input)
     const keys = index?.keys ?? table.keys
-    const condition = planKeys(conditions(), keys)
-    if (startKey) checkQueryStart(table, index, startKey, condition)
-    rejectPathsIntoKeys(table, { condition: filter, projection })
+    if (startKey) checkStartNames(table, index, startKey)
+    const condition = planKeys(
+      conditions,
+      keys,
+      startKey ? (key) => checkStartType(startKey, key) : undefined,
+    )
+    if (startKey) checkQueryStart(table, keys, startKey, condition)
+    rejectPathsIntoKeys(table, { projection })
     const filterNames = conditionNames(filter)
     for (const { name } of keyAttributes(keys)) {
       if (filterNames.includes(name)) {
@@ -98,8 +119,9 @@ export const query: Operation<QueryInput, PageOutput> = {
         )
       }
     }
-    rejectUnprojectedFilter({ table, index }, filterNames)
     const shown = requestedNames(input, { table, index, projection })
+    rejectPathsIntoKeys(table, { condition: filter })
+    rejectUnprojectedFilter({ table, index }, filterNames)
 
     const plan = {
       table,
@@ -124,18 +146,6 @@ export const query: Operation<QueryInput, PageOutput> = {
   text: (page) => (page instanceof WirePage ? page.json : pageText(page)),
 }
 
-/** The keys in an expression are checked later, after all parameters have been read. */
-function readConditions(input: QueryInput, placeholders: Placeholders, form: Form) {
-  const { KeyConditionExpression: text, KeyConditions } = input
-  if (text !== undefined && text !== null) {
-    const condition = parseCondition(text, 'KeyConditionExpression', placeholders)
-    return () => keyConditionsIn(condition)
-  }
-  if (!KeyConditions) {
-    throw validationError(
-      'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',
-    )
-  }
-  const conditions = readKeyConditions(form, KeyConditions)
-  return () => conditions
+function given<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null
 }

@@ -15,8 +15,10 @@ import {
   structure,
   tableName,
 } from '../validation/shapes.ts'
-import { rejectPathsIntoKeys, readPageFilter, readPageProjection } from './expressions.ts'
+import { parsePageFilter, parsePageProjection, rejectPathsIntoKeys } from './expressions.ts'
 import { readPlaceholders, readStartKey, wireForm } from './form.ts'
+import { readFilter } from './legacy-conditions.ts'
+import { readAttributesToGet } from './legacy-updates.ts'
 import type { Operation } from './operation.ts'
 import { wantsWholeItems, readWirePage, WirePage } from './wire-page.ts'
 import { checkSelect, pageText, readPage, requestedIndex, requestedNames } from './page.ts'
@@ -50,12 +52,14 @@ export const scan: Operation<ScanInput, PageOutput> = {
       ['ProjectionExpression', 'FilterExpression'],
       ['AttributesToGet', 'ScanFilter', 'ConditionalOperator'],
     )
+    const attributesToGet = readAttributesToGet(input.AttributesToGet)
+    const legacyFilter = readFilter(form, input.ScanFilter, input.ConditionalOperator)
     const startKey = input.ExclusiveStartKey && readStartKey(form, input.ExclusiveStartKey)
     const segment = readSegment(input)
     checkSelect(input)
     const placeholders = readPlaceholders(input, form)
-    const filter = readPageFilter(input, input.ScanFilter, placeholders, form)
-    const projection = readPageProjection(input, placeholders)
+    const filter = legacyFilter ?? parsePageFilter(input, placeholders)
+    const projection = attributesToGet ?? parsePageProjection(input, placeholders)
     placeholders.assertAllUsed()
 
     const table = existingTable(context.storage, input.TableName)

@@ -5,7 +5,13 @@
 import { validationError } from '../errors.ts'
 import type { KeyCondition } from '../expressions/key-condition.ts'
 import { boundsOf } from '../storage/bounds.ts'
-import type { IndexRecord, KeySchema, RangeQuery, TableRecord } from '../storage/storage.ts'
+import type {
+  IndexRecord,
+  KeyAttribute,
+  KeySchema,
+  RangeQuery,
+  TableRecord,
+} from '../storage/storage.ts'
 import { checkKeySchema, keyAttributes, keyOf, rejectEmptyKeys } from '../validation/keys.ts'
 import { compare, equal } from '../values/compare.ts'
 import { attribute, type Item, typeOf, type Value } from '../values/types.ts'
@@ -19,16 +25,12 @@ export function checkScanStart(
   startKey: Item,
   segment: RangeQuery['segment'],
 ): void {
-  const names = pageKeyNames(table, index)
-  const complete =
-    Object.keys(startKey).length === names.length &&
-    names.every((name) => attribute(startKey, name) !== undefined)
-  if (!complete) {
+  if (!hasNames(startKey, pageKeyNames(table, index))) {
     throw validationError(
       index ? INVALID : `${INVALID}: The provided key element does not match the schema`,
     )
   }
-  if (index) checkTypes(index.keys, startKey)
+  for (const key of index ? keyAttributes(index.keys) : []) checkStartType(startKey, key)
   checkTablePart(table, startKey)
   if (segment && !liesIn(table, index, startKey, segment)) {
     throw validationError(
@@ -48,20 +50,34 @@ function liesIn(
   return Buffer.compare(part.low, low) < 0 && Buffer.compare(low, part.high) <= 0
 }
 
-export function checkQueryStart(
+/** The start key of a query has the attributes of the table's key and of the index's. */
+export function checkStartNames(
   table: TableRecord,
   index: IndexRecord | undefined,
   startKey: Item,
-  condition: KeyCondition,
 ): void {
-  const names = pageKeyNames(table, index)
-  const complete =
+  if (!hasNames(startKey, pageKeyNames(table, index))) throw validationError(INVALID)
+}
+
+function hasNames(startKey: Item, names: readonly string[]): boolean {
+  return (
     Object.keys(startKey).length === names.length &&
     names.every((name) => attribute(startKey, name) !== undefined)
-  if (!complete) throw validationError(INVALID)
-  const keys = index?.keys ?? table.keys
-  checkTypes(table.keys, startKey)
-  checkTypes(keys, startKey)
+  )
+}
+
+export function checkStartType(startKey: Item, { name, type }: KeyAttribute): void {
+  const value = attribute(startKey, name)
+  if (value !== undefined && typeOf(value) === type) return
+  throw validationError('The provided key element does not match the schema')
+}
+
+export function checkQueryStart(
+  table: TableRecord,
+  keys: KeySchema,
+  startKey: Item,
+  condition: KeyCondition,
+): void {
   checkTablePart(table, startKey)
 
   const partition = attribute(startKey, keys.partition.name)
@@ -77,16 +93,7 @@ export function checkQueryStart(
     throw validationError('The provided starting key does not match the range key predicate')
   }
   if (!samePartition) {
-    throw validationError(
-      'The provided starting key is outside query boundaries based on provided conditions',
-    )
-  }
-}
-
-function checkTypes(keys: KeySchema, startKey: Item): void {
-  for (const { name, type } of keyAttributes(keys)) {
-    const value = attribute(startKey, name)
-    if (value === undefined || typeOf(value) !== type) throw validationError(INVALID)
+    throw validationError('The query can return at most one row and cannot be restarted')
   }
 }
 

@@ -14,10 +14,10 @@ export function streamArn(context: Context, { tableName, label }: StreamRecord):
 
 export function existingStream(storage: Storage, arn: string): StreamRecord {
   const [, tableName, label] = STREAM_ARN.exec(arn) ?? []
-  const stream =
-    tableName === undefined || label === undefined
-      ? undefined
-      : storage.streams.find(tableName, label)
+  if (tableName === undefined || label === undefined) {
+    throw validationError('One or more parameter values were invalid: Invalid StreamArn')
+  }
+  const stream = storage.streams.find(tableName, label)
   if (!stream) throw resourceNotFound(`Requested resource not found: Stream: ${arn} not found`)
   return stream
 }

@@ -24,9 +24,9 @@ export const tagResource: Operation<TagResourceInput, object> = {
   input: structure('TagResourceInput', { 'ResourceArn!': arn, 'Tags!': tags }),
 
   async run({ storage }, input) {
-    const table = tableOfArn(storage, input.ResourceArn)
     if (input.Tags.length === 0)
       throw validationError('Atleast one Tag needs to be provided as Input.')
+    const table = tableOfArn(storage, input.ResourceArn)
     checkTags(input.Tags)
     const merged = new Map<string, string>()
     for (const { Key, Value } of detailsOf(table).tags ?? []) merged.set(Key, Value)
@@ -44,10 +44,10 @@ export const untagResource: Operation<UntagResourceInput, object> = {
   input: structure('UntagResourceInput', { 'ResourceArn!': arn, 'TagKeys!': list(string()) }),
 
   async run({ storage }, input) {
-    const table = tableOfArn(storage, input.ResourceArn)
     if (input.TagKeys.length === 0) {
       throw validationError('Atleast one Tag Key needs to be provided as Input.')
     }
+    const table = tableOfArn(storage, input.ResourceArn)
     for (const key of input.TagKeys) checkKey(key)
     if (input.TagKeys.length > MAX_TAGS) throw tooMany()
     const kept = (detailsOf(table).tags ?? []).filter(({ Key }) => !input.TagKeys.includes(Key))

@@ -23,48 +23,47 @@ import {
   returnOnFailure,
   string,
   structure,
-  tableName,
+  writtenTableName,
 } from '../validation/shapes.ts'
 import { capacityMeter } from './capacity.ts'
 import { rejectPathsIntoKeys } from './expressions.ts'
-import { readPlaceholders } from './form.ts'
+import { type Form, readPlaceholders } from './form.ts'
 import { readAttributeUpdates } from './legacy-updates.ts'
 import { collectionMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
 import { returnValues, writeResponse } from './put-item.ts'
-import { assertCondition, checkUpdatedItemSize, readCondition, singleConsumption } from './write.ts'
+import {
+  assertCondition,
+  checked,
+  checkUpdatedItemSize,
+  readCondition,
+  singleConsumption,
+} from './write.ts'
 
 export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
   name: 'UpdateItem',
-  input: structure('UpdateItemInput', {
-    ReturnConsumedCapacity: returnConsumedCapacity,
-    'TableName!': tableName,
-    ReturnItemCollectionMetrics: returnItemCollectionMetrics,
-    ReturnValues: returnValues,
-    'Key!': attributes,
-    ConditionalOperator: legacy.ConditionalOperator,
-    Expected: legacy.Expected,
-    AttributeUpdates: legacy.AttributeUpdates,
-    ConditionExpression: string(),
-    ReturnValuesOnConditionCheckFailure: returnOnFailure,
-    UpdateExpression: string(),
-    ExpressionAttributeValues: attributes,
-    ExpressionAttributeNames: expressionNames,
-  }),
+  input: structure(
+    'UpdateItemInput',
+    {
+      ReturnConsumedCapacity: returnConsumedCapacity,
+      'TableName!': writtenTableName,
+      ReturnItemCollectionMetrics: returnItemCollectionMetrics,
+      ReturnValues: returnValues,
+      'Key!': attributes,
+      ConditionalOperator: legacy.ConditionalOperator,
+      Expected: legacy.Expected,
+      AttributeUpdates: legacy.AttributeUpdates,
+      ConditionExpression: string(),
+      ReturnValuesOnConditionCheckFailure: returnOnFailure,
+      UpdateExpression: string(),
+      ExpressionAttributeValues: attributes,
+      ExpressionAttributeNames: expressionNames,
+    },
+    ['TableName', 'ReturnValues'],
+  ),
 
   async run({ storage }, input, form) {
-    checkExpressionParameters(
-      input,
-      ['UpdateExpression', 'ConditionExpression'],
-      ['AttributeUpdates', 'Expected', 'ConditionalOperator'],
-    )
-    const key = form.ownItem(input.Key)
-    const placeholders = readPlaceholders(input, form)
-    const update = input.AttributeUpdates
-      ? readAttributeUpdates(form, input.AttributeUpdates)
-      : readUpdate(input.UpdateExpression, placeholders)
-    const condition = readCondition(input, placeholders, form)
-    placeholders.assertAllUsed()
+    const { key, update, condition } = checked(() => readRequest(input, form))
     const table = existingTable(storage, input.TableName)
     checkTargets(table, update)
     rejectPathsIntoKeys(table, { condition, update })
@@ -88,6 +87,22 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
   },
 
   toResponse: writeResponse,
+}
+
+function readRequest(input: UpdateItemInput, form: Form) {
+  checkExpressionParameters(
+    input,
+    ['UpdateExpression', 'ConditionExpression'],
+    ['AttributeUpdates', 'Expected', 'ConditionalOperator'],
+  )
+  const key = form.ownItem(input.Key)
+  const placeholders = readPlaceholders(input, form, false)
+  const update = input.AttributeUpdates
+    ? readAttributeUpdates(form, input.AttributeUpdates)
+    : readUpdate(input.UpdateExpression, placeholders)
+  const condition = readCondition(input, placeholders, form)
+  placeholders.assertAllUsed()
+  return { key, update, condition }
 }
 
 export function readUpdate(

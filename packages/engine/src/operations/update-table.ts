@@ -14,7 +14,7 @@ import {
   streamSpecification,
   tableClass,
 } from '../validation/table-shapes.ts'
-import { checkThroughput } from '../validation/table-definition.ts'
+import { checkBounds, checkThroughput } from '../validation/table-definition.ts'
 import { describeTable, detailsOf, type TableDetails } from './describe.ts'
 import { changedIndexes, checkIndexUpdates, usedDefinitions } from './index-updates.ts'
 import type { Operation } from './operation.ts'
@@ -47,6 +47,7 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
 
   async run(context, input) {
     checkSomethingToDo(input)
+    if (input.ProvisionedThroughput) checkBounds(input.ProvisionedThroughput)
     checkIndexUpdates(input.GlobalSecondaryIndexUpdates)
     checkAlone(input)
     checkStreamUpdate(input)

@@ -3,7 +3,7 @@
  * and a decision on the old item that is made inside the write transaction.
  */
 import type { ConsumedCapacity, PutItemInput } from '../db.ts'
-import { conditionalCheckFailed, validationError } from '../errors.ts'
+import { conditionalCheckFailed, DynamoError, validationError } from '../errors.ts'
 import { type Condition, parseCondition } from '../expressions/condition.ts'
 import { evaluate } from '../expressions/evaluate.ts'
 import type { Placeholders } from '../expressions/placeholders.ts'
@@ -15,6 +15,26 @@ import type { Form } from './form.ts'
 import { readExpected } from './legacy-conditions.ts'
 
 type Conditional = Pick<PutItemInput, 'ConditionExpression' | 'Expected' | 'ConditionalOperator'>
+
+/** AWS reports these without the prefix. */
+const WITHOUT_PREFIX =
+  /^(?:ExpressionAttributeValues contains invalid value: )?Supplied AttributeValue /
+
+/**
+ * Runs the checks of PutItem, UpdateItem or DeleteItem that need no table; AWS's errors of these three
+ * have a prefix that other operations do not have.
+ */
+export function checked<T>(check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    const isPrefixed =
+      error instanceof DynamoError &&
+      error.name === 'ValidationException' &&
+      !WITHOUT_PREFIX.test(error.message)
+    throw isPrefixed ? validationError(`1 validation error detected: ${error.message}`) : error
+  }
+}
 
 export function checkItemSize(item: Item): void {
   if (!isWithin(item, MAX_ITEM_BYTES)) {

@@ -15,7 +15,12 @@ import {
   requestedIndex,
   requestedNames,
 } from '../operations/page.ts'
-import { checkQueryStart, checkScanStart } from '../operations/start-key.ts'
+import {
+  checkQueryStart,
+  checkScanStart,
+  checkStartNames,
+  checkStartType,
+} from '../operations/start-key.ts'
 import type { IndexRecord, KeySchema, RangeQuery, TableRecord } from '../storage/storage.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
@@ -155,7 +160,12 @@ function rangesFrom(
   const { partition, sort } = range
   try {
     if (partition === undefined) checkScanStart(table, index, startKey, undefined)
-    else checkQueryStart(table, index, startKey, { partition, ...(sort && { sort }) })
+    else {
+      const keys = index?.keys ?? table.keys
+      checkStartNames(table, index, startKey)
+      for (const key of keyAttributes(keys)) checkStartType(startKey, key)
+      checkQueryStart(table, keys, startKey, { partition, ...(sort && { sort }) })
+    }
   } catch {
     throw invalidToken()
   }

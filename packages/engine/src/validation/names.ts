@@ -39,6 +39,7 @@ export function namedTable(storage: Storage, tableNameOrArn: string): TableRecor
 
 /** The table with this ARN, for operations on resources. */
 export function tableOfArn(storage: Storage, arn: string): TableRecord {
+  if (!arn.startsWith('arn:')) throw validationError("ARNs must start with 'arn:'")
   const name = ARN.exec(arn)?.[1]
   if (name === undefined) {
     throw validationError(`Invalid TableArn: Invalid ResourceArn provided as input ${arn}`)

@@ -10,12 +10,14 @@ const given = (input: Given, name: string) => input[name] !== undefined && input
 
 /**
  * `expressions` are the expression parameters of the operation, `legacy` those they replaced, both
- * in AWS's order. Only the former may use ExpressionAttributeValues, except a projection.
+ * in AWS's order. Only the former may use ExpressionAttributeValues, except a projection. AWS names the
+ * missing expressions, unless `namesMissing` is false.
  */
 export function checkExpressionParameters(
   request: object,
   expressions: readonly string[],
   legacy: readonly string[],
+  namesMissing = true,
 ): void {
   const input = request as Given
   const placeholders =
@@ -31,7 +33,9 @@ export function checkExpressionParameters(
   if (given(input, 'ExpressionAttributeNames') && used.length === 0) {
     throw validationError('ExpressionAttributeNames can only be specified when using expressions')
   }
-  if (given(input, 'ExpressionAttributeValues')) checkValuesHaveAUse(expressions, used)
+  if (given(input, 'ExpressionAttributeValues')) {
+    checkValuesHaveAUse(expressions, used, namesMissing)
+  }
 }
 
 /** KeyConditions can be combined with FilterExpression, but not with KeyConditionExpression. */
@@ -39,11 +43,16 @@ function isKeyOfFilter(input: Given, name: string): boolean {
   return name === 'KeyConditions' && !given(input, 'KeyConditionExpression')
 }
 
-function checkValuesHaveAUse(expressions: readonly string[], used: readonly string[]): void {
+function checkValuesHaveAUse(
+  expressions: readonly string[],
+  used: readonly string[],
+  namesMissing: boolean,
+): void {
   const takeValues = expressions.filter((name) => name !== 'ProjectionExpression')
   if (takeValues.length === 0 || used.some((name) => takeValues.includes(name))) return
   const verb = takeValues.length > 1 ? 'are' : 'is'
+  const missing = namesMissing ? `: ${takeValues.join(' and ')} ${verb} null` : ''
   throw validationError(
-    `ExpressionAttributeValues can only be specified when using expressions: ${takeValues.join(' and ')} ${verb} null`,
+    `ExpressionAttributeValues can only be specified when using expressions${missing}`,
   )
 }

@@ -5,18 +5,18 @@
  * A valid request is walked once, without allocations. Attribute values are checked by
  * `operations/form.ts`.
  */
-import { serializationError, validationError } from '../errors.ts'
+import { validationError } from '../errors.ts'
 import { matches } from './names.ts'
 import { render } from './render.ts'
+import { checkTypes, type Face } from './request-types.ts'
 import type { MapShape, Shape, StructureShape } from './shapes.ts'
 
 /** AWS reports at most this many. */
 const MAX_REPORTED_ERRORS = 10
 
-export function checkRequest(shape: StructureShape, request: unknown): void {
+export function checkRequest(shape: StructureShape, request: unknown, face: Face): void {
   if (fits(shape, request)) return
-  if (!isObject(request)) throw notA('structure', request)
-  checkTypes(shape, request)
+  checkTypes(shape, request, face)
   const errors: string[] = []
   collect(shape, request, '', errors)
   if (errors.length === 0) return
@@ -101,71 +101,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Throws SerializationException for the first member of a wrong JSON type. */
-function checkTypes(shape: Shape, value: unknown): void {
-  if (missing(value)) return
-  switch (shape.kind) {
-    case 'string':
-    case 'boolean':
-    case 'integer':
-      checkScalar(shape.kind, shape.kind === 'integer' ? shape.javaType : '', value)
-      return
-    case 'list':
-      if (!Array.isArray(value)) throw notA('list', value)
-      for (const member of value) checkTypes(shape.of, member)
-      return
-    case 'map':
-    case 'attributes':
-    case 'attribute':
-      if (!isObject(value)) {
-        // In-process attribute values can be anything; on the wire they must be objects.
-        if (shape.kind === 'attribute') return
-        throw notA('map', value)
-      }
-      if (shape.kind === 'map') {
-        for (const name of Object.keys(value)) checkTypes(shape.of, value[name])
-      }
-      return
-    case 'structure':
-      if (!isObject(value)) throw notA('structure', value)
-      for (const [name, member] of shape.members) checkTypes(member, value[name])
-  }
-}
-
-const JAVA_TYPE: Record<string, string> = {
-  boolean: 'java.lang.Boolean',
-  number: 'com.amazon.coral.value.json.numbers.TruncatingBigNumber',
-  string: 'java.lang.String',
-}
-
-function checkScalar(kind: 'string' | 'boolean' | 'integer', integer: string, value: unknown) {
-  const expected = kind === 'integer' ? 'number' : kind
-  // Only in-process callers can pass NaN.
-  if (typeof value === expected && !Number.isNaN(value)) return
-  if (typeof value === 'object') throw startOf(value)
-  const target = { string: 'String', boolean: 'Boolean', integer }[kind]
-  const given = JAVA_TYPE[typeof value] ?? typeof value
-  throw serializationError(
-    kind === 'boolean' && typeof value === 'string'
-      ? `'${value.slice(0, 100).toUpperCase()}' can not be converted to an Boolean`
-      : `class ${given} can not be converted to an ${target}`,
-  )
-}
-
-function notA(expected: 'list' | 'map' | 'structure', value: unknown): Error {
-  if (typeof value === 'object' && value !== null) return startOf(value)
-  if (expected === 'structure') return serializationError('Expected null')
-  return serializationError(`Expected ${expected} or null`)
-}
-
-function startOf(value: unknown): Error {
-  return serializationError(
-    Array.isArray(value)
-      ? 'Unrecognized collection type class java.util.ArrayList'
-      : 'Start of structure or map found where not expected.',
-  )
-}
-
 function collect(shape: Shape, value: unknown, path: string, errors: string[]): void {
   const fail = (constraint: string) => {
     if (errors.length < MAX_REPORTED_ERRORS) {
@@ -182,7 +117,8 @@ function collect(shape: Shape, value: unknown, path: string, errors: string[]): 
         }
         return
       }
-      if (shape.pattern && value !== '' && !matches(shape.pattern, value as string, shape.arn)) {
+      const isMatched = value !== '' || shape.matchesEmpty
+      if (shape.pattern && isMatched && !matches(shape.pattern, value as string, shape.arn)) {
         fail(`Member must satisfy regular expression pattern: ${shape.pattern}`)
       }
       return collectLength(shape, (value as string).length, fail)
@@ -200,16 +136,33 @@ function collect(shape: Shape, value: unknown, path: string, errors: string[]): 
       return collectMap(shape, value as Record<string, unknown>, path, errors, fail)
     case 'structure': {
       const prefix = path === '' ? '' : `${path}.`
+      const members = value as Record<string, unknown>
+      const isComplete = shape.required.every((name) => !missing(members[name]))
+      const newerTextAt = (name: string) =>
+        isComplete ? newerText(shape.members.get(name), members[name]) : undefined
+      const alone = shape.first.map(newerTextAt).find((text) => text !== undefined)
+      if (alone !== undefined) {
+        errors.push(alone)
+        return
+      }
       for (const [name, member] of shape.members) {
-        const given = (value as Record<string, unknown>)[name]
+        const given = members[name]
         const at = prefix + lowerFirst(name)
-        if (!missing(given)) collect(member, given, at, errors)
+        const text = newerTextAt(name)
+        if (text !== undefined) errors.push(text)
+        else if (!missing(given)) collect(member, given, at, errors)
         else if (shape.required.includes(name) && errors.length < MAX_REPORTED_ERRORS) {
           errors.push(`Value null at '${at}' failed to satisfy constraint: Member must not be null`)
         }
       }
     }
   }
+}
+
+function newerText(shape: Shape | undefined, value: unknown): string | undefined {
+  if (shape?.kind !== 'string' || missing(value)) return undefined
+  const isWrong = shape.enum ? !shape.enum.includes(value as string) : value === ''
+  return isWrong ? shape.newerText : undefined
 }
 
 function collectAt(shape: Shape, value: unknown, path: string, errors: string[]): void {

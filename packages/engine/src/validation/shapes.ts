@@ -16,6 +16,10 @@ interface StringShape extends Length {
   pattern?: string
   /** The member is a table name, which can also be an ARN. */
   arn?: true
+  /** AWS reports both the pattern and the length for an empty text. */
+  matchesEmpty?: true
+  /** AWS's newer text for an empty text or an unknown name, if no required member is missing. */
+  newerText?: string
 }
 
 interface IntegerShape {
@@ -47,6 +51,8 @@ export interface StructureShape {
   name: string
   members: ReadonlyMap<string, Shape>
   required: readonly string[]
+  /** Members that AWS reports alone, if no required one is missing. */
+  first: readonly string[]
 }
 
 /** An attribute value, or a map or list of them, whose content is not checked here. */
@@ -96,7 +102,11 @@ export const map = (of: Shape, rules: Omit<MapShape, 'kind' | 'of'> = {}): MapSh
 })
 
 /** A member whose name ends in `!` is required. */
-export function structure(name: string, members: Record<string, Shape>): StructureShape {
+export function structure(
+  name: string,
+  members: Record<string, Shape>,
+  first: readonly string[] = [],
+): StructureShape {
   const named = new Map<string, Shape>()
   const required: string[] = []
   for (const [key, shape] of Object.entries(members)) {
@@ -104,7 +114,7 @@ export function structure(name: string, members: Record<string, Shape>): Structu
     if (bare !== key) required.push(bare)
     named.set(bare, shape)
   }
-  return { kind: 'structure', name, members: named, required }
+  return { kind: 'structure', name, members: named, required, first }
 }
 
 /** A map of attribute values: an item, a key, expression values. */
@@ -117,7 +127,13 @@ const NAME = '[a-zA-Z0-9_.-]+'
 export const newTableName = string({ pattern: NAME, min: 3, max: 255 })
 /** The name or ARN of a table in other requests, see `names.ts`. */
 export const tableName = string({ pattern: NAME, min: 1, max: 255, arn: true })
-export const indexName = string({ pattern: NAME, min: 3, max: 255 })
+/** The table of PutItem, UpdateItem and DeleteItem. */
+export const writtenTableName = string({
+  ...tableName,
+  newerText:
+    "Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1",
+})
+export const indexName = string({ pattern: NAME, min: 3, max: 255, matchesEmpty: true })
 export const tableNames = { pattern: NAME, max: 255, min: 1, arn: true } as const
 
 export const returnConsumedCapacity = oneOf('INDEXES', 'TOTAL', 'NONE')

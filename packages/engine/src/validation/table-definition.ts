@@ -39,6 +39,10 @@ export function checkThroughput(
       'ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED',
     )
   }
+  checkBounds(throughput)
+}
+
+export function checkBounds(throughput: Throughput): void {
   for (const name of ['ReadCapacityUnits', 'WriteCapacityUnits'] as const) {
     if (throughput[name] > MAX_CAPACITY_UNITS) {
       throw validationError(`Given value ${throughput[name]} for ${name} is out of bounds`)

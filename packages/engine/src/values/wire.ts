@@ -6,7 +6,16 @@
  * and unknown members are ignored.
  */
 import { validationError } from '../errors.ts'
-import { bytesFromBase64, listOf, objectOf, stringOf, booleanOf } from './json.ts'
+import {
+  ATTRIBUTE_VALUE,
+  booleanOf,
+  bytesOf,
+  listOf,
+  mapOf,
+  type Position,
+  stringOf,
+  structureOf,
+} from './json.ts'
 import { MAX_DEPTH, tooDeep } from './depth.ts'
 import { setOf, type Member } from './sets.ts'
 import { numberText, parseNumber } from './numbers.ts'
@@ -26,6 +35,49 @@ export function fromWire(json: unknown): Value {
   return valueFromWire(json, 1)
 }
 
+/**
+ * Throws the SerializationException of a value that is not an AttributeValue. Unlike `fromWire`, it does
+ * not read further than values may nest, and ignores what is only invalid.
+ */
+export function checkWireTypes(json: unknown, position: Position, depth = 1): void {
+  if (json === null || json === undefined || depth > MAX_DEPTH) return
+  const wire = structureOf(json, ATTRIBUTE_VALUE, position)
+  for (const type of Object.keys(wire)) {
+    const member = wire[type]
+    if (member !== null && member !== undefined) checkDatatype(type, member, depth)
+  }
+}
+
+function checkDatatype(type: string, member: unknown, depth: number): void {
+  switch (type) {
+    case 'S':
+    case 'N':
+      stringOf(member)
+      return
+    case 'BOOL':
+    case 'NULL':
+      booleanOf(member)
+      return
+    case 'B':
+      bytesOf(member)
+      return
+    case 'SS':
+    case 'NS':
+    case 'BS': {
+      const read = type === 'BS' ? bytesOf : stringOf
+      for (const element of listOf(member, 'member')) if (element !== null) read(element)
+      return
+    }
+    case 'L':
+      for (const element of listOf(member, 'member')) checkWireTypes(element, 'element', depth + 1)
+      return
+    case 'M': {
+      const map = mapOf(member, ATTRIBUTE_VALUE, 'member')
+      for (const name of Object.keys(map)) checkWireTypes(map[name], 'element', depth + 1)
+    }
+  }
+}
+
 export function itemFromWire(json: unknown): Item {
   return mapFromWire(json, 1)
 }
@@ -33,7 +85,7 @@ export function itemFromWire(json: unknown): Item {
 /** Reads `ExpressionAttributeValues`, with AWS's message for an invalid one. */
 export function placeholderValuesFromWire(json: unknown): Record<string, Value> {
   const values: Record<string, Value> = {}
-  const wire = objectOf(json)
+  const wire = mapOf(json, ATTRIBUTE_VALUE, 'member')
   for (const key of Object.keys(wire)) {
     try {
       setAttribute(values, key, valueFromWire(wire[key], 1))
@@ -48,7 +100,7 @@ export function placeholderValuesFromWire(json: unknown): Record<string, Value> 
 }
 
 function mapFromWire(json: unknown, depth: number): Item {
-  const wire = objectOf(json)
+  const wire = mapOf(json, ATTRIBUTE_VALUE, 'member')
   const map: Item = {}
   for (const name of Object.keys(wire)) {
     checkAttributeName(name)
@@ -62,7 +114,7 @@ function valueFromWire(json: unknown, depth: number): Value {
   if (json === null || json === undefined) {
     throw validationError(EMPTY)
   }
-  const wire = objectOf(json)
+  const wire = structureOf(json, ATTRIBUTE_VALUE, 'element')
   let value: Value | undefined
   let datatypes = 0
   for (const type of Object.keys(wire)) {
@@ -94,31 +146,29 @@ function datatypeFromWire(type: string, member: unknown, depth: number): Value |
     case 'M':
       return mapFromWire(member, depth + 1)
     case 'L':
-      return listOf(member).map((element) => valueFromWire(element, depth + 1))
+      return listOf(member, 'member').map((element) => valueFromWire(element, depth + 1))
     case 'B':
-      return bytesFromBase64(stringOf(member, BYTES_ONLY))
+      return bytesOf(member)
     case 'NULL':
       if (booleanOf(member)) return null
       throw validationError(
         'One or more parameter values were invalid: Null attribute value types must have the value of true',
       )
     case 'SS':
-      return setFromWire('SS', member, (text) => text)
+      return setFromWire('SS', member, stringOf)
     case 'NS':
-      return setFromWire('NS', member, parseNumber)
+      return setFromWire('NS', member, (element) => parseNumber(stringOf(element)))
     case 'BS':
-      return setFromWire('BS', member, bytesFromBase64)
+      return setFromWire('BS', member, bytesOf)
     default:
       return undefined
   }
 }
 
-const BYTES_ONLY = 'only base-64-encoded strings are convertible to bytes'
-
-function setFromWire(type: 'SS' | 'NS' | 'BS', json: unknown, read: (text: string) => Member) {
-  const members = listOf(json).map((element) => {
+function setFromWire(type: 'SS' | 'NS' | 'BS', json: unknown, read: (element: unknown) => Member) {
+  const members = listOf(json, 'member').map((element) => {
     if (element === null) throw nullMember(type)
-    return read(stringOf(element, type === 'BS' ? BYTES_ONLY : undefined))
+    return read(element)
   })
   return setOf(type, members)
 }

@@ -3,8 +3,8 @@
  *
  * With credentials, every request must be signed with one of them. Without credentials, the server
  * listens on loopback addresses only and is also protected from web pages: it sends no CORS headers,
- * requires headers that force a preflight request, and rejects a Host that is not this machine. TLS and
- * HTTP/2 are not supported.
+ * requires headers that force a preflight request, and rejects a Host that is not this machine. Only the
+ * health check, GET /, needs no such headers. TLS and HTTP/2 are not supported.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -106,12 +106,12 @@ async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { statusCode, text } = await execute(engine, verifier, request)
+  const { statusCode, text, contentType } = await execute(engine, verifier, request)
   const encoded = encodeResponse(text, request.headers['accept-encoding'])
   const { content, headers } = encoded instanceof Promise ? await encoded : encoded
   if (request.destroyed && !request.complete) return
   if (!request.complete) discardRest(request, { bytes: MAX_DISCARDED_BYTES })
-  headers.push('content-type', CONTENT_TYPE, 'x-amzn-requestid', randomUUID())
+  headers.push('content-type', contentType ?? CONTENT_TYPE, 'x-amzn-requestid', randomUUID())
   response.writeHead(statusCode, headers)
   // On 'finish' the operating system has taken all bytes.
   if (typeof text !== 'string') response.once('finish', () => release(text))
@@ -130,23 +130,44 @@ function endOfTurn(): Promise<void> {
   return turn
 }
 
+interface Answer {
+  statusCode: number
+  text: string | Buffer
+  /** That of the protocol, unless given. */
+  contentType?: string
+}
+
 async function execute(
   engine: Engine,
   verifier: Verifier | undefined,
   request: IncomingMessage,
-): Promise<{ statusCode: number; text: string | Buffer }> {
+): Promise<Answer> {
   try {
+    if (isHealthCheck(request)) {
+      if (!verifier) refuseForeignHost(request)
+      return { statusCode: 200, text: healthText(engine), contentType: 'text/plain' }
+    }
     const operation = readHeaders(request)
     const claim = verifier ? parseSignature(request.headers, verifier) : refuseForeignHost(request)
     const body = await readBody(request)
     if (claim) verifySignature(claim, body)
-    return { statusCode: 200, text: await engine.handle(operation, parse(body)) }
+    const address = operation === 'DescribeEndpoints' ? request.headers.host : undefined
+    return { statusCode: 200, text: await engine.handle(operation, parse(body), address) }
   } catch (error) {
     const { statusCode, body } = wireFailure(
       error instanceof SignatureError ? new DynamoError(error.name, error.message) : error,
     )
     return { statusCode, text: JSON.stringify(body) }
   }
+}
+
+function isHealthCheck({ method, url }: IncomingMessage): boolean {
+  return method === 'GET' && url === '/'
+}
+
+/** AWS's text ends with a space. */
+function healthText({ region }: Engine): string {
+  return `healthy: dynamodb.${region}.amazonaws.com `
 }
 
 /** The requested operation; throws for every request that a web page could send. */

@@ -107,20 +107,27 @@ describe('values that AWS refuses', () => {
   })
 
   test.each([
-    ['x', 'Unexpected field type'],
-    [[], 'Start of list found where not expected'],
+    ['x', 'Unexpected value type in payload'],
+    [[], 'Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue'],
     [{ S: 1 }, 'NUMBER_VALUE cannot be converted to String'],
     [{ S: true }, 'TRUE_VALUE cannot be converted to String'],
     [{ S: [] }, 'Unrecognized collection type class java.lang.String'],
-    [{ N: {} }, 'Start of structure or map found where not expected.'],
-    [{ BOOL: 'true' }, 'STRING_VALUE cannot be converted to Boolean'],
+    [{ N: {} }, 'Start of structure or map found where not expected'],
+    [{ BOOL: 'maybe' }, 'Unexpected token received from parser'],
+    [{ NULL: 1 }, 'NUMBER_VALUE cannot be converted to Boolean'],
+    [{ N: 1.5 }, 'DECIMAL_VALUE cannot be converted to String'],
     [{ B: 1 }, 'only base-64-encoded strings are convertible to bytes'],
     [{ B: 'YQ' }, 'Base64 encoded length is expected a multiple of 4 bytes but found: 2'],
     [{ B: 'Y?==' }, "Invalid Base64 character: '?'"],
     [{ B: 'YR==' }, 'Invalid last non-pad Base64 character dectected'],
     [{ SS: 'a' }, 'Unexpected field type'],
-    [{ L: {} }, 'Start of structure or map found where not expected.'],
-    [{ M: [] }, 'Start of list found where not expected'],
+    [{ L: {} }, 'Start of structure or map found where not expected'],
+    [
+      { M: [] },
+      'Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>',
+    ],
+    [{ B: [] }, 'Unrecognized collection type class java.nio.ByteBuffer'],
+    [{ B: '=+/=' }, 'Invalid last non-pad Base64 character dectected'],
   ])('%j does not have the shape of a value', (json, message) => {
     expect(() => fromWire(json)).toThrow(
       expect.objectContaining({ name: 'SerializationException', message }),

@@ -118,7 +118,7 @@ describe('a response', () => {
     })
     expect(await get({ TableName: 5, Key: {} })).toMatchObject({
       status: 400,
-      text: '{"__type":"com.amazon.coral.service#SerializationException","Message":"class com.amazon.coral.value.json.numbers.TruncatingBigNumber can not be converted to an String"}',
+      text: '{"__type":"com.amazon.coral.service#SerializationException","Message":"NUMBER_VALUE cannot be converted to String"}',
     })
   })
 
@@ -139,7 +139,8 @@ describe('a response', () => {
 
 describe('what a web page could send is refused', () => {
   test.each([
-    ['a method that is not POST', { method: 'GET' }, 404],
+    ['a method that is not POST', { method: 'PUT' }, 404],
+    ['a health check for another Host', { method: 'GET', headers: { host: 'evil.example' } }, 403],
     [
       'a preflight request',
       { method: 'OPTIONS', headers: { origin: 'https://evil.example' } },
