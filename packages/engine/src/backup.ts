@@ -7,6 +7,7 @@
 import { mkdtemp, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
+import { makeDirectory, syncDirectory } from '@strongroom/platform/durable-directory'
 import { createPrivateFile } from '@strongroom/platform/private-file'
 import {
   BackupWriter,
@@ -27,7 +28,7 @@ import {
 import { boundsOfId } from './storage/bounds.ts'
 import { checkStorage } from './storage/check.ts'
 import { decodeItem, ItemWriter } from './storage/codec.ts'
-import { FORMAT_FILE, FORMAT_VERSION, makeDirectory, syncDirectory } from './storage/lmdb/format.ts'
+import { FORMAT_FILE, FORMAT_VERSION } from './storage/lmdb/format.ts'
 import { openStorage, type OpenStorage } from './storage/open-storage.ts'
 import {
   removeKilledBackups,

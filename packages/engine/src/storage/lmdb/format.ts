@@ -8,15 +8,13 @@ import {
   existsSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
-  openSync,
   readFileSync,
   readdirSync,
   renameSync,
-  statSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { makeDirectory, syncDirectory } from '@strongroom/platform/durable-directory'
 import { createPrivateFileSync, temporaryPath } from '@strongroom/platform/private-file'
 import { cannotOpen } from './failures.ts'
 
@@ -27,20 +25,6 @@ export const FORMAT_FILE = 'format.json'
 export const DATA_FILE = 'data.mdb'
 const LOCK_FILE = 'lock.mdb'
 const FORMAT_NAME = 'strongroom-engine'
-
-/**
- * Creates a directory and its parents. Node's recursive mkdir never returns if the system reports ENOENT
- * although the parent exists, as it does below /proc.
- */
-export function makeDirectory(directory: string): void {
-  const parent = dirname(directory)
-  if (!existsSync(parent)) makeDirectory(parent)
-  try {
-    mkdirSync(directory, { mode: 0o700 })
-  } catch (error) {
-    if (!existsSync(directory) || !statSync(directory).isDirectory()) throw error
-  }
-}
 
 /** Whether a directory has data, of this engine or not; opening it then creates no store. */
 export function hasData(directory: string): boolean {
@@ -160,9 +144,14 @@ export function isKnownVersion(format: unknown): boolean {
   return Number(format) >= OLDEST_VERSION && Number(format) <= FORMAT_VERSION
 }
 
-/** LMDB would create its files with the permissions of the umask. */
+/**
+ * LMDB would create its files with the permissions of the umask, and would not flush their names: all
+ * acknowledged writes would be lost with the name of the data file. Existing names are flushed too, because
+ * the process that created them may not have done so yet, or was killed before.
+ */
 export function createPrivateFiles(directory: string): void {
   for (const name of [DATA_FILE, LOCK_FILE]) createUnlessExists(join(directory, name))
+  syncDirectory(directory)
 }
 
 function createUnlessExists(file: string): void {
@@ -187,16 +176,4 @@ export function writeFormat(directory: string, format: Format = { format: FORMAT
   }
   renameSync(temporary, join(directory, FORMAT_FILE))
   syncDirectory(directory)
-}
-
-/** Makes a rename or a new file in the directory survive a power failure. */
-export function syncDirectory(directory: string): void {
-  // Windows cannot open directories, and needs no such flush.
-  if (process.platform === 'win32') return
-  const handle = openSync(directory, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }
