@@ -9,6 +9,7 @@ import {
   readNumber,
   readTree,
   type Tree,
+  TREE_INTEGER_KEY,
 } from '../lmdb/page-format.ts'
 import type { Findings } from './findings.ts'
 import { type Pages, walkTree } from './tree-walk.ts'
@@ -33,14 +34,18 @@ export function* checkPages(
   const { free, main, lastPage } = file.meta
   const trees = new Map<string, Tree>()
   if (!(lastPage < MAX_PAGES)) {
-    findings.add('page', 'restore', `The header of the data file is damaged: it has ${lastPage} pages`)
+    findings.add(
+      'page',
+      'restore',
+      `The header of the data file is damaged: it has ${lastPage} pages`,
+    )
     return trees
   }
   const pages = new FilePages(file, findings)
   const walk = function* (tree: Tree, rules: Parameters<typeof walkTree>[2]) {
     for (const _ of walkTree(pages, tree, rules)) yield pages.used
   }
-  const order = { compare: Buffer.compare, minChildren: 2 }
+  const order = { flags: 0, compare: Buffer.compare, minChildren: 2 }
   yield* walk(main, {
     ...order,
     name: 'main',
@@ -55,15 +60,16 @@ export function* checkPages(
     }
   }
   for (const name of trees.keys()) {
-    if (!DATABASES.includes(name)) findings.add('page', 'restore', `There is an unknown tree`)
+    if (!DATABASES.includes(name)) findings.add('page', 'restore', 'There is an unknown tree')
   }
   // Last, because it must not have any page of the others.
   yield* walk(free, {
     name: 'free',
-    compare: (a, b) => readNumber(a, 0) - readNumber(b, 0),
+    flags: TREE_INTEGER_KEY,
+    compare: compareNumbers,
     hasTrees: false,
     minChildren: 1,
-    visit: (key, value) => pages.checkFree(value),
+    visit: (_key, value) => pages.checkFree(value),
   })
   return trees
 }
@@ -100,7 +106,8 @@ class FilePages implements Pages {
 
   use(first: number, count: number): string | undefined {
     const end = first + count
-    if (!(first >= META_PAGES && count >= 1 && end <= this.#states.length)) return 'which does not exist'
+    if (!(first >= META_PAGES && count >= 1 && end <= this.#states.length))
+      return 'which does not exist'
     if (end * this.pageSize > this.#file.size) return 'which is beyond the end of the file'
     for (let number = first; number < end; number++) {
       if (this.#states[number] === USED) return 'which is used twice'
@@ -147,6 +154,11 @@ class FilePages implements Pages {
   problem(message: string): void {
     this.#findings.add('page', 'restore', message)
   }
+}
+
+/** Transaction numbers; one of another length is in the wrong order. */
+function compareNumbers(a: Buffer, b: Buffer): number {
+  return a.length === 8 && b.length === 8 ? readNumber(a, 0) - readNumber(b, 0) : -1
 }
 
 /** lmdb ends the names of databases with a zero. */

@@ -53,9 +53,7 @@ function isKeySchema(value: unknown): boolean {
 
 function isKey(value: unknown): boolean {
   return (
-    isObject(value) &&
-    typeof value['name'] === 'string' &&
-    isOneOf(value['type'], ['S', 'N', 'B'])
+    isObject(value) && typeof value['name'] === 'string' && isOneOf(value['type'], ['S', 'N', 'B'])
   )
 }
 

@@ -128,7 +128,10 @@ class RecordCheck {
       const entry = writeEntryKey(owner, item, itemKey, this.#entryKey, 0)
       const source = this.#source.ofBytes(this.#entryKey, 0, entry.end)
       if (this.#databases.entries.get(source, this.#snapshot) !== entry.offset) {
-        this.#problem(kindOf(owner), `An item of table "${table.name}" has no entry in ${nameOf(owner)}`)
+        this.#problem(
+          kindOf(owner),
+          `An item of table "${table.name}" has no entry in ${nameOf(owner)}`,
+        )
       }
     }
   }

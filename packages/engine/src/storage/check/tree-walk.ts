@@ -17,7 +17,6 @@ import {
   overflowPages,
   PAGE_HEADER_BYTES,
   readNumber,
-  readTree,
   type Tree,
   TREE_BYTES,
 } from '../lmdb/page-format.ts'
@@ -42,6 +41,7 @@ export interface Pages {
 export interface TreeRules {
   /** For messages, such as `items`. */
   name: string
+  flags: number
   compare(a: Buffer, b: Buffer): number
   /** Whether values are trees: only in the main tree. */
   hasTrees: boolean
@@ -81,8 +81,9 @@ class TreeWalk {
   }
 
   *run(): Generator<void, void, void> {
-    const { root, depth } = this.#tree
-    if (root !== undefined && (depth < 1 || depth > MAX_DEPTH)) {
+    const { root, depth, flags } = this.#tree
+    if (flags !== this.#rules.flags) this.#problem(`has the flags ${flags}`)
+    else if (root !== undefined && (depth < 1 || depth > MAX_DEPTH)) {
       this.#problem(`has a depth of ${depth}`)
     } else if (root !== undefined) {
       yield* this.#walk(root)
@@ -118,7 +119,8 @@ class TreeWalk {
     if (used !== undefined) return this.#problem(`refers to page ${number}, ${used}`)
     const page = (this.#buffers[depth] ??= Buffer.alloc(this.#pages.pageSize))
     if (!this.#pages.read(number, page)) return this.#problem(`page ${number} cannot be read`)
-    const damage = this.#pageDamage(page, number, isLeaf) ?? this.#nodeDamage(page, isLeaf, low, high)
+    const damage =
+      this.#pageDamage(page, number, isLeaf) ?? this.#nodeDamage(page, isLeaf, low, high)
     const what = isLeaf ? 'leaf' : 'branch'
     if (damage !== undefined) return this.#problem(`${what} page ${number} ${damage}`)
     const count = nodeCount(page)
@@ -140,7 +142,12 @@ class TreeWalk {
     if (flagsOf(page) !== (isLeaf ? LEAF : BRANCH)) return `has the flags ${flagsOf(page)}`
     const [lower, upper] = [page.readUInt16LE(20), page.readUInt16LE(22)]
     const least = isLeaf ? 1 : this.#rules.minChildren
-    if (lower % 2 !== 0 || lower > upper || upper > pageSize - PAGE_HEADER_BYTES || lower < 2 * least) {
+    if (
+      lower % 2 !== 0 ||
+      lower > upper ||
+      upper > pageSize - PAGE_HEADER_BYTES ||
+      lower < 2 * least
+    ) {
       return `has impossible bounds (${lower} and ${upper})`
     }
     return undefined

@@ -24,6 +24,7 @@ export const LEAF = 0x02
 export const OVERFLOW = 0x04
 export const NODE_BIG = 0x01
 export const NODE_SUBTREE = 0x02
+export const TREE_INTEGER_KEY = 0x08
 
 const META = 0x08
 const MAGIC = 0xbeefc0de
@@ -32,6 +33,8 @@ export const META_BYTES = PAGE_HEADER_BYTES + 136
 const NO_PAGE = 2n ** 64n - 1n
 
 export interface Tree {
+  /** Zero, except for the free list, whose keys are numbers. */
+  flags: number
   depth: number
   branchPages: number
   leafPages: number
@@ -74,6 +77,7 @@ export function readMeta(page: Buffer): Meta | undefined {
 export function readTree(bytes: Buffer, at: number): Tree {
   const root = bytes.readBigUInt64LE(at + 40)
   return {
+    flags: bytes.readUInt16LE(at + 4),
     depth: bytes.readUInt16LE(at + 6),
     branchPages: readNumber(bytes, at + 8),
     leafPages: readNumber(bytes, at + 16),
