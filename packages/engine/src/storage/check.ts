@@ -1,12 +1,15 @@
 // Verifies a data directory: every item decodes and is stored under its own key, every index and TTL
-// entry belongs to an item, and no item lacks an entry. It works on one snapshot while others write.
-// Entries that a background job has yet to add or remove are not problems.
+// entry belongs to an item, no item lacks an entry, and the stored counts are those of the items. It
+// works on one snapshot while others write. Entries that a background job has yet to add or remove are
+// not problems.
 
+import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { allBackups } from './backups/backup-records.ts'
 import { allocate, type FastBuffer } from './lmdb/bytes.ts'
 import { owners, type EntryOwner } from './catalog.ts'
-import { hasEntry, writeEntryKey } from './indexes.ts'
+import { ALL_COUNTS, type Count, readCount } from './counts.ts'
+import { hasEntry, projectedSize, writeEntryKey } from './indexes.ts'
 import type { Job } from './jobs/jobs.ts'
 import { writeItemKey } from './keys.ts'
 import { entryKey, KeySource, type Environment, type Snapshot, type Table } from './lmdb/lmdb.ts'
@@ -41,6 +44,7 @@ export async function checkStorage(
     await check.items()
     await check.entries()
     await check.changes()
+    check.counts()
     return check.report
   } finally {
     transaction.done()
@@ -57,6 +61,10 @@ class Check {
   readonly #logs = new Set<number>()
   readonly #filling = new Set<number>()
   readonly #removing = new Set<number>()
+  /** What was found, by id of table, index or backup. */
+  readonly #found = new Map<number, Count>()
+  /** The counts of finished backups, which are in their records. */
+  readonly #backups = new Map<number, Count>()
   readonly #source = new KeySource()
   readonly #itemKey = allocate(8192)
   readonly #entryKey = allocate(16384)
@@ -74,7 +82,10 @@ class Check {
     for (const table of tables) {
       for (const owner of owners(table)) this.#owners.set(owner.id, { table, owner })
     }
-    for (const { space } of allBackups(env)) this.#tables.set(space.id, space)
+    for (const { space, status, items, bytes } of allBackups(env)) {
+      this.#tables.set(space.id, space)
+      if (status === 'AVAILABLE') this.#backups.set(space.id, { items, bytes })
+    }
     for (const { logs = [] } of tables) for (const { id } of logs) this.#logs.add(id)
     for (const { id } of allStreams(env)) this.#logs.add(id)
     const jobs = env.meta.getRange({ start: ['job'], end: ['job!'], ...this.#snapshot })
@@ -114,7 +125,42 @@ class Check {
     })
   }
 
+  /** Not after so many problems that the check stopped. */
+  counts(): void {
+    if (this.report.problems.length >= MAX_PROBLEMS) return
+    for (const [id, { name }] of this.#tables) {
+      this.#compareCount(id, name === '' ? 'A backup' : `Table "${name}"`)
+    }
+    for (const [id, { table, owner }] of this.#owners) {
+      if ('keys' in owner) this.#compareCount(id, `Index "${owner.name}" of table "${table.name}"`)
+    }
+    for (const { key } of this.#env.meta.getRange({ ...ALL_COUNTS, ...this.#snapshot })) {
+      const id = (key as [string, number])[1]
+      if (this.#tables.has(id) || this.#owners.has(id)) continue
+      this.#problem(`A count belongs to no table or index (id ${id})`)
+    }
+  }
+
+  #compareCount(id: number, what: string): void {
+    const { items, bytes } = this.#found.get(id) ?? { items: 0, bytes: 0 }
+    const stored = this.#backups.get(id) ?? readCount(this.#env, id, this.#snapshot)
+    if (stored.items === items && stored.bytes === bytes) return
+    this.#problem(
+      `${what} has ${items} items of ${bytes} bytes, but its stored count is ${stored.items} items of ${stored.bytes} bytes`,
+    )
+  }
+
+  #count(id: number, bytes: number): void {
+    const found = this.#found.get(id)
+    if (found === undefined) this.#found.set(id, { items: 1, bytes })
+    else {
+      found.items++
+      found.bytes += bytes
+    }
+  }
+
   #item(table: TableRecord, key: FastBuffer, item: Item): void {
+    this.#count(table.id, itemSize(item))
     if (!this.#hasKey(table, key, item)) {
       this.#problem(`An item of table "${table.name}" is stored under a key that is not its own`)
       return
@@ -149,6 +195,9 @@ class Check {
       return
     }
     if (item !== undefined && hasEntry(owner, item)) {
+      if ('keys' in owner) {
+        this.#count(owner.id, projectedSize(table, owner, item, itemSize(item)))
+      }
       const itemKey = { bytes: key, start: offset, end: key.length }
       const { end } = writeEntryKey(owner, item, itemKey, this.#entryKey, 0)
       if (key.compare(this.#entryKey, 0, end) === 0) return
