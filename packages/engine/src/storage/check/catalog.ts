@@ -4,19 +4,30 @@
 import type { BackupRecord } from '../backups/backup-records.ts'
 import { owners } from '../catalog.ts'
 import type { Position } from '../changes/changes.ts'
+import type { Count } from '../counts.ts'
 import type { StreamRecord } from '../changes/streams.ts'
 import type { Job } from '../jobs/jobs.ts'
 import type { Databases, Snapshot } from '../lmdb/lmdb.ts'
 import type { TableRecord } from '../storage.ts'
 import { tokenExpiryKey } from '../tokens.ts'
 import type { FindingKind, Findings, Remedy } from './findings.ts'
-import { isBackup, isJob, isPosition, isStream, isTable, isToken } from './record-shapes.ts'
+import {
+  isBackup,
+  isCounted,
+  isJob,
+  isPosition,
+  isStream,
+  isTable,
+  isToken,
+} from './record-shapes.ts'
 
 export interface CatalogContents {
   tables: TableRecord[]
   streams: StreamRecord[]
   backups: BackupRecord[]
   jobs: Job[]
+  /** The stored counts, by id of table or index. */
+  counts: Map<number, Count>
   /** The last change of any log. */
   last: Position
 }
@@ -35,6 +46,7 @@ const KINDS: Readonly<Record<string, FindingKind>> = {
   job: 'job',
   token: 'token',
   'token-expiry': 'token',
+  count: 'count',
 }
 
 export function readCatalog(
@@ -69,6 +81,7 @@ class Contents implements CatalogContents {
   readonly streams: StreamRecord[] = []
   readonly backups: BackupRecord[] = []
   readonly jobs: Job[] = []
+  readonly counts = new Map<number, Count>()
   last: Position = { sequence: 0, at: 0 }
   readonly #jobIds: number[] = []
   readonly #findings: Findings
@@ -112,6 +125,8 @@ class Contents implements CatalogContents {
       case 'job':
         this.#jobIds.push(Number(key[1]))
         return isJob(value) && this.jobs.push(value) > 0
+      case 'count':
+        return isCounted(value) && this.counts.set(Number(key[1]), value).size > 0
       case 'token':
         return isToken(value) && isStored(tokenExpiryKey(value.expiresAt, String(key[1])))
       case 'sequence':
@@ -187,6 +202,7 @@ function nameOf(key: MetaKey): string {
     case 'stream':
     case 'backup':
     case 'job':
+    case 'count':
       return `The record of ${word} ${key[1]}`
     case 'token':
     case 'token-expiry':

@@ -3,6 +3,7 @@
 import type { BackupRecord } from '../backups/backup-records.ts'
 import type { Position } from '../changes/changes.ts'
 import type { StreamRecord } from '../changes/streams.ts'
+import type { Count } from '../counts.ts'
 import type { Job } from '../jobs/jobs.ts'
 import type { TableRecord, TokenRecord } from '../storage.ts'
 
@@ -123,6 +124,11 @@ export function isJob(value: unknown): value is Job {
     default:
       return false
   }
+}
+
+/** Whether it is a stored count of items. */
+export function isCounted(value: unknown): value is Count {
+  return isObject(value) && isCount(value['items']) && isCount(value['bytes'])
 }
 
 export function isToken(value: unknown): value is TokenRecord {

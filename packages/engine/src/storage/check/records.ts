@@ -3,9 +3,10 @@
 // log. Entries that a background job has yet to add or remove are not problems. Memory is constant apart
 // from the catalog.
 
+import { itemSize } from '../../values/size.ts'
 import type { Item } from '../../values/types.ts'
 import { owners, type EntryOwner } from '../catalog.ts'
-import { hasEntry, writeEntryKey } from '../indexes.ts'
+import { hasEntry, projectedSize, writeEntryKey } from '../indexes.ts'
 import { writeItemKey } from '../keys.ts'
 import { allocate, type FastBuffer } from '../lmdb/bytes.ts'
 import { entryKey, KeySource, type Databases, type Snapshot, type Table } from '../lmdb/lmdb.ts'
@@ -13,6 +14,7 @@ import { lmdbRange } from '../reads.ts'
 import type { TableRecord } from '../storage.ts'
 import { type CatalogContents, readCatalog } from './catalog.ts'
 import { ChangeCheck } from './changes.ts'
+import { CountCheck } from './counts.ts'
 import type { FindingKind, Findings } from './findings.ts'
 
 export interface RecordCounts {
@@ -36,10 +38,12 @@ export async function checkRecords(
   await check.items()
   await check.entries()
   await check.changes()
+  check.counts.compare(catalog, findings)
   return { ...check.checked, catalog }
 }
 
 class RecordCheck {
+  readonly counts = new CountCheck()
   readonly checked: RecordCounts = { items: 0, entries: 0, changes: 0 }
   readonly #databases: Databases
   readonly #snapshot: { transaction: Snapshot }
@@ -118,6 +122,7 @@ class RecordCheck {
   }
 
   #item(table: TableRecord, key: FastBuffer, item: Item): void {
+    this.counts.add(table.id, itemSize(item))
     if (!this.#hasKey(table, key, item)) {
       const text = `An item of ${this.#ownerOf(key)} is stored under a key that is not its own`
       return this.#problem('item', text, key)
@@ -157,6 +162,9 @@ class RecordCheck {
         return
       }
       if (item !== undefined && hasEntry(owner, item)) {
+        if ('keys' in owner) {
+          this.counts.add(owner.id, projectedSize(table, owner, item, itemSize(item)))
+        }
         const itemKey = { bytes: key, start: offset, end: key.length }
         const { end } = writeEntryKey(owner, item, itemKey, this.#entryKey, 0)
         if (key.compare(this.#entryKey, 0, end) === 0) return
