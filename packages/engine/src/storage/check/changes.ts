@@ -44,13 +44,12 @@ export class ChangeCheck {
     const log = this.#logs.get(id)
     if (log === undefined) return `A change belongs to no table or stream (id ${id})`
     const sequence = key.length === KEY_BYTES ? Number(key.readBigUInt64BE(4)) : 0
-    if (sequence < 1 || sequence > this.#last) {
-      return `A change in ${log.name} is newer than the last one`
+    if (sequence <= log.after || sequence > this.#last) {
+      return `A change in ${log.name} has a wrong number`
     }
-    if (sequence <= log.after) return `A change in ${log.name} was removed before`
     const { at } = change
     if (typeof at !== 'number' || at < log.at) {
-      return `A change in ${log.name} has the time of an earlier one`
+      return `A change in ${log.name} has no time, or that of an earlier one`
     }
     log.at = at
     return isWhole(change, log) ? undefined : `A change in ${log.name} is incomplete`

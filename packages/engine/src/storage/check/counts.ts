@@ -23,25 +23,32 @@ export class CountCheck {
   compare({ tables, backups, counts }: CatalogContents, findings: Findings): void {
     if (findings.isFull) return
     const known = new Set<number>()
-    const compare = (id: number, what: string, stored = counts.get(id) ?? NONE): void => {
+    const compare = (
+      id: number,
+      what: string,
+      isCopy: boolean,
+      stored = counts.get(id) ?? NONE,
+    ): void => {
       known.add(id)
       const { items, bytes } = this.#found.get(id) ?? NONE
       if (stored.items === items && stored.bytes === bytes) return
       findings.add(
         'count',
-        'rebuild',
+        // Otherwise items may have been lost.
+        items >= stored.items || isCopy ? 'rebuild' : 'restore',
         `${what} has ${items} items of ${bytes} bytes, but its stored count is ${stored.items} items of ${stored.bytes} bytes`,
       )
     }
     for (const { id, name, indexes } of tables) {
-      compare(id, `Table "${name}"`)
-      for (const index of indexes) compare(index.id, `Index "${index.name}" of table "${name}"`)
+      compare(id, `Table "${name}"`, false)
+      for (const index of indexes)
+        compare(index.id, `Index "${index.name}" of table "${name}"`, true)
     }
     for (const { id, name, status, items, bytes } of backups) {
       const what = `Backup "${name}"`
       // The record of a finished backup has its count.
-      if (status === 'AVAILABLE') compare(id, what, { items, bytes })
-      else compare(id, what)
+      if (status === 'AVAILABLE') compare(id, what, true, { items, bytes })
+      else compare(id, what, true)
     }
     for (const id of counts.keys()) {
       if (known.has(id)) continue
