@@ -99,7 +99,7 @@ describe('strongroom check', () => {
     const missing = await inProcess(['check'], { cwd })
     expect([missing.code, missing.stderr]).toEqual([
       1,
-      expect.stringContaining('it does not exist'),
+      expect.stringContaining('There is no store in'),
     ])
     const env = { DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }
     const other = await inProcess(['check'], { cwd, env })

@@ -1,4 +1,5 @@
 /** `strongroom check`: whether a data directory is damaged, and what to do. */
+import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
   checkDirectory,
@@ -12,7 +13,7 @@ import { MasterKeyError } from '@strongroom/kms/master-key/errors'
 import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
 import { kmsKind } from '@strongroom/server/kms/open'
 import { type Settings, settings } from '@strongroom/server/settings'
-import { storeKind } from '@strongroom/server/store'
+import { requireEmbeddedStore, storeKind } from '@strongroom/server/store'
 import { dataOption, fits, masterKeyChecks } from '../backup/master-key.ts'
 import type { Command, CommandInput, Output } from '../command.ts'
 import { columns, escapeControls, pluralize } from '../output.ts'
@@ -44,6 +45,7 @@ const check: Command = {
 master key, and changes nothing. Stop every server and worker first. Exits with 1 if something is damaged.`,
   async run(input) {
     const { configured, directory } = configuredDirectory(input)
+    if (!isDenied(directory)) requireEmbeddedStore(directory)
     const keys: Result[] = []
     const report = await checkDirectory(directory, {
       onProgress: progressTo(input.output),
@@ -82,6 +84,16 @@ function configuredDirectory({ env, options: { data } }: CommandInput): {
     'failed',
     'This command checks the embedded store, but another one is configured: pass --data DIR to check a directory',
   )
+}
+
+/** The check says so; otherwise it would seem that there is no store. */
+function isDenied(directory: string): boolean {
+  try {
+    readdirSync(directory)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EACCES'
+  }
 }
 
 /** As far as that is possible without its passphrase. */
