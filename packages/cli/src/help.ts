@@ -19,6 +19,7 @@ export const GROUPS = {
     'restore',
     'copy',
     'recover',
+    'check',
     'dynamodb',
   ],
   Sealed: ['seal', 'open', 'burn', 'receipt', 'sealed'],

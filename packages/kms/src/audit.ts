@@ -3,10 +3,11 @@
  * material or blobs. Contexts are recorded in the clear, so they must not contain secrets.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, fstatSync, mkdirSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, readSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
 import { diskAdvice } from '@strongroom/platform/disk-failure'
+import { makeDirectory, syncDirectory } from '@strongroom/platform/durable-directory'
 import { openPrivateLog } from '@strongroom/platform/private-file'
 import { KmsError } from './errors.ts'
 import type { AuditFields } from './operations/operation.ts'
@@ -120,8 +121,10 @@ function hashOf(content: string): string {
 }
 
 function openPrivate(path: string): number {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  return openPrivateLog(path)
+  makeDirectory(dirname(path))
+  const descriptor = openPrivateLog(path)
+  syncDirectory(dirname(path))
+  return descriptor
 }
 
 /** The hash of the last whole record, and whether something unfinished follows it. */

@@ -5,6 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, fchmodSync, fstatSync, openSync, unlinkSync } from 'node:fs'
 import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncDirectory } from './durable-directory.ts'
 
 const OWNER_ONLY = 0o600
 const GROUP_AND_OTHERS = 0o077
@@ -68,6 +70,7 @@ export async function replaceFile(
     await handle.sync()
     await handle.close()
     await rename(temporary, path)
+    syncDirectory(dirname(path))
   } catch (error) {
     await handle.close().catch(() => undefined)
     await rm(temporary, { force: true })

@@ -109,7 +109,8 @@ async function withoutPassphrase(line: string, file: string): Promise<MasterKey 
   })
 }
 
-function fits(masterKey: MasterKey, checks: readonly Uint8Array[]): boolean {
+/** Whether a master key is the one that wraps the KMS keys with these check values. */
+export function fits(masterKey: MasterKey, checks: readonly Uint8Array[]): boolean {
   const own = keyCheck(masterKey)
   return checks.every((check) => Buffer.compare(check, own) === 0)
 }

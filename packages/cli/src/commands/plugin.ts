@@ -1,5 +1,7 @@
 /** `strongroom plugin …`: builds the WordPress plugin, signs its releases offline and publishes them. */
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncDirectory } from '@strongroom/platform/durable-directory'
 import { createPrivateFile, replaceFile } from '@strongroom/platform/private-file'
 import { type Command, type CommandOption, usageError } from '../command.ts'
 import type { PluginBuild } from '../form-bridge/plugin-build.ts'
@@ -191,6 +193,8 @@ function parseSlug(what: string, given: unknown = 'form-bridge'): string {
 async function writeNewFile(file: string, text: string): Promise<void> {
   await using handle = await createPrivateFile(file)
   await handle.writeFile(text)
+  await handle.sync()
+  syncDirectory(dirname(file))
 }
 
 async function readBytes(file: string): Promise<Buffer> {

@@ -1,5 +1,5 @@
 /** `strongroom restore`: restores a data directory from a backup, if the master key matches. */
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { restore } from '@strongroom/engine/backup'
 import type { BackupManifest } from '@strongroom/engine/storage/backups/backup-file'
@@ -8,6 +8,7 @@ import { createAuditLog } from '@strongroom/kit/audit-log'
 import { serverTable } from '@strongroom/kit/server-table'
 import { createPrivate } from '@strongroom/kms/master-key/private-file'
 import { systemClock } from '@strongroom/platform/clock'
+import { makeDirectory } from '@strongroom/platform/durable-directory'
 import { masterKeyPath } from '@strongroom/server/kms/master-key'
 import { localActor } from '@strongroom/server/local-actor'
 import type { Settings } from '@strongroom/server/settings'
@@ -103,7 +104,7 @@ function masterKeyText({ action }: MasterKeyPlan, keyFile: string): string {
 /** Returns a function that undoes it. */
 async function writeMasterKey(keyFile: string, line: string): Promise<() => Promise<void>> {
   try {
-    const made = await mkdir(dirname(keyFile), { recursive: true, mode: 0o700 })
+    const made = makeDirectory(dirname(keyFile))
     await createPrivate(keyFile, line)
     return () => rm(made ?? keyFile, { recursive: true })
   } catch (error) {

@@ -1,6 +1,5 @@
 /** Which processes use a store. */
 import { resolve } from 'node:path'
-import { otherProcesses } from '@strongroom/engine/storage/lmdb/other-processes'
 import { openStorage } from '@strongroom/engine/storage/open-storage'
 import { operationsTable } from '@strongroom/kit/operations-table'
 import { findMissingTables } from '@strongroom/kit/tables'
@@ -28,7 +27,7 @@ export async function findUsers({ store }: Pick<Side, 'store'>, clock: Clock): P
 export async function processesOn(directory: string): Promise<string[]> {
   const storage = openStorage({ directory: resolve(directory), sweepIntervalMs: 0 })
   try {
-    return otherProcesses(storage.environment).map((pid) => `process ${pid}`)
+    return storage.environment.otherProcesses().map((pid) => `process ${pid}`)
   } finally {
     await storage.close()
   }

@@ -247,6 +247,7 @@ describe('the --json output', () => {
     await run('backup', [copy, '--with-master-key'])
     env = {}
     await run('restore', [copy, '--data', join(cwd, 'restored')])
+    await run('check', ['--data', join(cwd, 'restored')])
     await started(['worker', '--data', join(cwd, 'restored')])
     await started(['kms', 'serve', '--port', '0'], {
       AWS_ACCESS_KEY_ID: 'id',

@@ -1,19 +1,9 @@
-// Verifies a data directory: every item decodes and is stored under its own key, every index and TTL
-// entry belongs to an item, and no item lacks an entry. It works on one snapshot while others write.
-// Entries that a background job has yet to add or remove are not problems.
+// Checks an open storage, on one snapshot while others write. `check/directory.ts` checks a directory that
+// nobody has open, including its pages.
 
-import type { Item } from '../values/types.ts'
-import { allBackups } from './backups/backup-records.ts'
-import { allocate, type FastBuffer } from './lmdb/bytes.ts'
-import { owners, type EntryOwner } from './catalog.ts'
-import { hasEntry, writeEntryKey } from './indexes.ts'
-import type { Job } from './jobs/jobs.ts'
-import { writeItemKey } from './keys.ts'
-import { entryKey, KeySource, type Environment, type Snapshot, type Table } from './lmdb/lmdb.ts'
+import { Findings } from './check/findings.ts'
+import { checkRecords, type RecordCounts } from './check/records.ts'
 import type { OpenStorage } from './open-storage.ts'
-import { lmdbRange } from './reads.ts'
-import type { TableRecord } from './storage.ts'
-import { allStreams } from './changes/streams.ts'
 
 export interface CheckReport {
   items: number
@@ -23,179 +13,26 @@ export interface CheckReport {
 }
 
 interface CheckOptions {
-  onProgress?: (checked: { items: number; entries: number }) => void
+  onProgress?: (checked: RecordCounts) => void
 }
-
-const MAX_PROBLEMS = 100
-const YIELD_EVERY = 500
 
 export async function checkStorage(
   storage: OpenStorage,
   options: CheckOptions = {},
 ): Promise<CheckReport> {
   storage.refresh()
-  const tables = storage.tables()
-  const transaction = storage.environment.snapshot()
+  const { environment } = storage
+  const transaction = environment.snapshot()
   try {
-    const check = new Check(storage.environment, transaction, tables, options)
-    await check.items()
-    await check.entries()
-    await check.changes()
-    return check.report
+    const findings = new Findings()
+    const { items, entries } = await checkRecords(
+      environment,
+      transaction,
+      findings,
+      options.onProgress,
+    )
+    return { items, entries, problems: findings.list.map(({ message }) => message) }
   } finally {
     transaction.done()
   }
-}
-
-class Check {
-  readonly report: CheckReport = { items: 0, entries: 0, problems: [] }
-  readonly #env: Environment
-  readonly #snapshot: { transaction: Snapshot }
-  readonly #options: CheckOptions
-  readonly #tables: Map<number, TableRecord>
-  readonly #owners = new Map<number, { table: TableRecord; owner: EntryOwner }>()
-  readonly #logs = new Set<number>()
-  readonly #filling = new Set<number>()
-  readonly #removing = new Set<number>()
-  readonly #source = new KeySource()
-  readonly #itemKey = allocate(8192)
-  readonly #entryKey = allocate(16384)
-
-  constructor(
-    env: Environment,
-    transaction: Snapshot,
-    tables: TableRecord[],
-    options: CheckOptions,
-  ) {
-    this.#env = env
-    this.#snapshot = { transaction }
-    this.#options = options
-    this.#tables = new Map(tables.map((table) => [table.id, table]))
-    for (const table of tables) {
-      for (const owner of owners(table)) this.#owners.set(owner.id, { table, owner })
-    }
-    for (const { space } of allBackups(env)) this.#tables.set(space.id, space)
-    for (const { logs = [] } of tables) for (const { id } of logs) this.#logs.add(id)
-    for (const { id } of allStreams(env)) this.#logs.add(id)
-    const jobs = env.meta.getRange({ start: ['job'], end: ['job!'], ...this.#snapshot })
-    for (const { value } of jobs) {
-      const job = value as Job
-      if (job.kind === 'fill') this.#filling.add(job.owner)
-      else if (job.kind === 'remove') this.#removing.add(job.id)
-    }
-  }
-
-  async items(): Promise<void> {
-    await this.#scan(this.#env.items, 'An item', (key, item) => {
-      this.report.items++
-      const id = key.readUInt32BE(0)
-      const table = this.#tables.get(id)
-      if (table !== undefined) this.#item(table, key, item)
-      else if (!this.#removing.has(id)) this.#problem(`An item belongs to no table (id ${id})`)
-    })
-  }
-
-  async entries(): Promise<void> {
-    await this.#scan(this.#env.entries, 'An entry', (key, offset) => {
-      this.report.entries++
-      const id = key.readUInt32BE(0)
-      const known = this.#owners.get(id)
-      if (known !== undefined) this.#entry(known.table, known.owner, key, offset)
-      else if (!this.#removing.has(id)) this.#problem(`An entry belongs to no index (id ${id})`)
-    })
-  }
-
-  async changes(): Promise<void> {
-    await this.#scan(this.#env.changes, 'A change', (key) => {
-      const id = key.readUInt32BE(0)
-      if (!this.#logs.has(id) && !this.#removing.has(id)) {
-        this.#problem(`A change belongs to no table or stream (id ${id})`)
-      }
-    })
-  }
-
-  #item(table: TableRecord, key: FastBuffer, item: Item): void {
-    if (!this.#hasKey(table, key, item)) {
-      this.#problem(`An item of table "${table.name}" is stored under a key that is not its own`)
-      return
-    }
-    for (const owner of owners(table)) {
-      if (this.#filling.has(owner.id) || !hasEntry(owner, item)) continue
-      const itemKey = { bytes: key, start: 0, end: key.length }
-      const entry = writeEntryKey(owner, item, itemKey, this.#entryKey, 0)
-      const source = this.#source.ofBytes(this.#entryKey, 0, entry.end)
-      if (this.#env.entries.get(source, this.#snapshot) !== entry.offset) {
-        this.#problem(`An item of table "${table.name}" has no entry in ${nameOf(owner)}`)
-      }
-    }
-  }
-
-  #hasKey(table: TableRecord, key: FastBuffer, item: Item): boolean {
-    try {
-      const end = writeItemKey(table.id, table.keys, item, this.#itemKey, 0)
-      return key.compare(this.#itemKey, 0, end) === 0
-    } catch {
-      // A key attribute is missing or has another type.
-      return false
-    }
-  }
-
-  #entry(table: TableRecord, owner: EntryOwner, key: FastBuffer, offset: number): void {
-    let item: Item | undefined
-    try {
-      item = this.#env.items.get(this.#source.ofBytes(key, offset, key.length), this.#snapshot)
-    } catch {
-      // The check of the items has already reported it.
-      return
-    }
-    if (item !== undefined && hasEntry(owner, item)) {
-      const itemKey = { bytes: key, start: offset, end: key.length }
-      const { end } = writeEntryKey(owner, item, itemKey, this.#entryKey, 0)
-      if (key.compare(this.#entryKey, 0, end) === 0) return
-    }
-    const place = `${nameOf(owner)} of table "${table.name}"`
-    this.#problem(`An entry in ${place} does not belong to any item`)
-  }
-
-  /** Continues after a value that cannot be decoded. */
-  async #scan<V>(
-    table: Table<V>,
-    what: string,
-    visit: (key: FastBuffer, value: V) => void,
-  ): Promise<void> {
-    const high = Buffer.alloc(8, 0xff) as FastBuffer
-    let low = Buffer.of(0) as FastBuffer
-    for (let done = false; !done && this.report.problems.length < MAX_PROBLEMS;) {
-      const range = { ...lmdbRange({ low, high }, false), ...this.#snapshot }
-      try {
-        let seen = 0
-        for (const { value } of table.getRange(range)) {
-          visit(entryBytes(), value)
-          if (++seen % YIELD_EVERY === 0) await this.#yield()
-        }
-        done = true
-      } catch (error) {
-        const detail = error instanceof Error ? error.message : String(error)
-        this.#problem(`${what} cannot be read: ${detail}`)
-        low = Buffer.concat([entryBytes(), Buffer.of(0)]) as FastBuffer
-      }
-    }
-  }
-
-  async #yield(): Promise<void> {
-    this.#options.onProgress?.({ items: this.report.items, entries: this.report.entries })
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-
-  #problem(text: string): void {
-    if (this.report.problems.length < MAX_PROBLEMS) this.report.problems.push(text)
-  }
-}
-
-function entryBytes(): FastBuffer {
-  return Buffer.from(entryKey.bytes.subarray(0, entryKey.length)) as FastBuffer
-}
-
-function nameOf(owner: EntryOwner): string {
-  return 'keys' in owner ? `index "${owner.name}"` : `the TTL list on "${owner.attribute}"`
 }

@@ -5,11 +5,12 @@
 import { randomFillSync, timingSafeEqual } from 'node:crypto'
 import { access, link, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { syncDirectory } from '@strongroom/platform/durable-directory'
 import { MasterKeyError } from './errors.ts'
 import { passphraseLine, plainLine, readLine } from './format.ts'
 import { MASTER_KEY_BYTES, type MasterKey } from './key.ts'
 import { DEFAULT_COST, isAffordable, type ScryptCost } from './passphrase.ts'
-import { createPrivate, readPrivate, replacePrivate, syncDirectory } from './private-file.ts'
+import { createPrivate, readPrivate, replacePrivate } from './private-file.ts'
 
 interface Protection {
   /** Without a passphrase only the file permissions protect the key. */
@@ -162,7 +163,7 @@ export async function exchangeFiles(
   const target = await actual(path)
   await link(target, await oldFile(path, current)).catch(unless('EEXIST', 'ENOENT'))
   await rename(incoming, target).catch(unless('ENOENT'))
-  await syncDirectory(dirname(target))
+  syncDirectory(dirname(target))
 }
 
 /** Resolves links, because renaming works only within a volume. */

@@ -1,8 +1,9 @@
 /** Files that other users of the machine cannot read or replace, written atomically. */
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { link, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { link, lstat, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { makeDirectory, syncDirectory } from '@strongroom/platform/durable-directory'
 import { createPrivateFile } from '@strongroom/platform/private-file'
 import { MasterKeyError } from './errors.ts'
 
@@ -45,7 +46,7 @@ function isCredentialsDirectory(directory: string): boolean {
 /** Throws EEXIST and changes nothing if the file exists. */
 export async function createPrivate(path: string, text: string): Promise<void> {
   const directory = dirname(path)
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   await requirePrivateDirectory(directory)
   const temporary = await writeTemporary(path, text)
   try {
@@ -54,7 +55,7 @@ export async function createPrivate(path: string, text: string): Promise<void> {
   } finally {
     await rm(temporary, { force: true })
   }
-  await syncDirectory(directory)
+  syncDirectory(directory)
 }
 
 /** Atomic: the path always has either the old or the new content. */
@@ -67,7 +68,7 @@ export async function replacePrivate(path: string, text: string): Promise<void> 
   } finally {
     await rm(temporary, { force: true })
   }
-  await syncDirectory(directory)
+  syncDirectory(directory)
 }
 
 async function writeTemporary(path: string, text: string): Promise<string> {
@@ -108,11 +109,4 @@ async function requirePrivateDirectory(directory: string): Promise<void> {
       `Others may replace files in "${directory}": run chmod 700 "${directory}"`,
     )
   }
-}
-
-/** Flushes the directory, so that a new name survives a power failure. */
-export async function syncDirectory(directory: string): Promise<void> {
-  if (!POSIX) return
-  await using handle = await open(directory, 'r')
-  await handle.sync()
 }

@@ -8,6 +8,7 @@ import { assertCurrentFormat, DATA_FILE, prepareDirectory } from './format.ts'
 import { cannotOpen } from './failures.ts'
 import { openFiles, type Environment } from './lmdb.ts'
 import { loadLmdb } from './native.ts'
+import { openReadOnlyFiles, type ReadOnlyFiles } from './read-only.ts'
 
 interface Shared {
   files: Environment
@@ -39,6 +40,25 @@ export function openEnvironment(directory: string): Environment {
   } catch (error) {
     void opened.close()
     throw error
+  }
+}
+
+/**
+ * For checks, which change nothing: the files of a directory that has a data file with a sound header,
+ * whatever its format is. LMDB reads nothing else of the data file until `databases` is called.
+ */
+export function openReadOnly(directory: string): ReadOnlyFiles {
+  loadLmdb()
+  const identity = identityOf(directory) ?? ''
+  if (openInProcess.has(identity)) throw cannotOpen(directory, 'this process has it open')
+  const files = openReadOnlyFiles(directory)
+  openInProcess.add(identity)
+  return {
+    ...files,
+    async close() {
+      await files.close()
+      openInProcess.delete(identity)
+    },
   }
 }
 

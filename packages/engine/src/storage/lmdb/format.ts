@@ -8,39 +8,23 @@ import {
   existsSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
-  openSync,
   readFileSync,
   readdirSync,
   renameSync,
-  statSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { makeDirectory, syncDirectory } from '@strongroom/platform/durable-directory'
 import { createPrivateFileSync, temporaryPath } from '@strongroom/platform/private-file'
 import { cannotOpen } from './failures.ts'
 
 /** To raise it, add a conversion to `../conversions/list.ts`. */
-export const FORMAT_VERSION = 2
+export const FORMAT_VERSION = 3
 const OLDEST_VERSION = 1
 export const FORMAT_FILE = 'format.json'
 export const DATA_FILE = 'data.mdb'
 const LOCK_FILE = 'lock.mdb'
 const FORMAT_NAME = 'strongroom-engine'
-
-/**
- * Creates a directory and its parents. Node's recursive mkdir never returns if the system reports ENOENT
- * although the parent exists, as it does below /proc.
- */
-export function makeDirectory(directory: string): void {
-  const parent = dirname(directory)
-  if (!existsSync(parent)) makeDirectory(parent)
-  try {
-    mkdirSync(directory, { mode: 0o700 })
-  } catch (error) {
-    if (!existsSync(directory) || !statSync(directory).isDirectory()) throw error
-  }
-}
 
 /** Whether a directory has data, of this engine or not; opening it then creates no store. */
 export function hasData(directory: string): boolean {
@@ -137,8 +121,11 @@ export function assertCurrentFormat(directory: string): void {
       `it was written by a newer version (format ${format}, and this version knows formats up to ${FORMAT_VERSION}): start that version again, or restore a backup that this version made`,
     )
   }
-  if (!isKnownVersion(format)) {
-    throw cannotOpen(directory, `its format version is ${format}, and ${KNOWN_VERSIONS}`)
+  if (!(format >= OLDEST_VERSION)) {
+    throw cannotOpen(
+      directory,
+      `its format version is ${format}, and this engine knows versions ${OLDEST_VERSION} to ${FORMAT_VERSION} only`,
+    )
   }
   if (converting !== undefined) {
     throw cannotOpen(
@@ -154,15 +141,14 @@ export function assertCurrentFormat(directory: string): void {
   }
 }
 
-export const KNOWN_VERSIONS = `this engine knows versions ${OLDEST_VERSION} to ${FORMAT_VERSION} only`
-
-export function isKnownVersion(format: unknown): boolean {
-  return Number(format) >= OLDEST_VERSION && Number(format) <= FORMAT_VERSION
-}
-
-/** LMDB would create its files with the permissions of the umask. */
+/**
+ * LMDB would create its files with the permissions of the umask, and would not flush their names: all
+ * acknowledged writes would be lost with the name of the data file. Existing names are flushed too, because
+ * the process that created them may not have done so yet, or was killed before.
+ */
 export function createPrivateFiles(directory: string): void {
   for (const name of [DATA_FILE, LOCK_FILE]) createUnlessExists(join(directory, name))
+  syncDirectory(directory)
 }
 
 function createUnlessExists(file: string): void {
@@ -187,16 +173,4 @@ export function writeFormat(directory: string, format: Format = { format: FORMAT
   }
   renameSync(temporary, join(directory, FORMAT_FILE))
   syncDirectory(directory)
-}
-
-/** Makes a rename or a new file in the directory survive a power failure. */
-export function syncDirectory(directory: string): void {
-  // Windows cannot open directories, and needs no such flush.
-  if (process.platform === 'win32') return
-  const handle = openSync(directory, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }

@@ -1,7 +1,8 @@
 // The LMDB environment of a data directory. It configures the `lmdb` package so that an acknowledged
 // write is flushed (no overlapping sync), keys have up to 4,026 bytes (8 KB pages, fixed at creation),
 // keys and values are written directly into its buffers, and failed commits report their code. All uses
-// of the package's private parts are in this file, `native.ts` and `open-root.ts`, and its version is pinned.
+// of the package's private parts are in this file, `native.ts`, `open-root.ts` and `presence.ts`, and its
+// version is pinned.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,9 +14,10 @@ import { decodeItem } from '../codec.ts'
 import { cannotOpen, failureCode, writeAdvice } from './failures.ts'
 import { createPrivateFiles, DATA_FILE } from './format.ts'
 import { writeItemKey } from '../keys.ts'
-import { loadLmdb, type NativeTransaction } from './native.ts'
+import { loadLmdb } from './native.ts'
 import { openRoot } from './open-root.ts'
 import { assertSoundFile } from './pages.ts'
+import { otherProcesses, showPresence } from './presence.ts'
 import type { KeySchema } from '../storage.ts'
 
 /** A key to write into LMDB's buffer: the key attributes of an item, or encoded bytes. */
@@ -86,8 +88,7 @@ interface ReadTransaction extends Snapshot {
   refCount?: number
 }
 
-export interface Environment {
-  root: lmdb.RootDatabase
+export interface Databases {
   /** Item keys to items. */
   items: Table<Item>
   /** The same, as bytes that the next read overwrites. */
@@ -98,6 +99,10 @@ export interface Environment {
   changes: Table<Item>
   /** The catalog, background jobs and tokens, as JSON. */
   meta: lmdb.Database<unknown>
+}
+
+export interface Environment extends Databases {
+  root: lmdb.RootDatabase
   /** Called when a snapshot may be newer than the last one. */
   onSnapshot(listener: () => void): void
   /** Called with LMDB's code before the promises of a failed commit are rejected. */
@@ -114,8 +119,6 @@ export interface Environment {
   readonly commits: { rejected: number }
   close(): Promise<void>
 }
-
-const READ_ONLY = 0x20000
 
 export const entryKey: EntryKey = { bytes: Buffer.allocUnsafeSlow(8192) as FastBuffer, length: 0 }
 
@@ -162,28 +165,15 @@ export function openFiles(directory: string): Environment {
   // The reader slots of killed processes would keep old pages from being reused.
   root.readerCheck()
   const presence = openOrThrow(directory, () => showPresence(root))
-  const { items, stored, entries, changes, meta } = openOrThrow(directory, () =>
-    openDatabases(root),
-  )
-  const reader = meta as unknown as { ensureReadTxn(): void }
-  const databases = [
-    root,
-    items,
-    stored,
-    entries,
-    changes,
-    meta,
-  ] as unknown as NodeJS.EventEmitter[]
+  const databases = openOrThrow(directory, () => openDatabases(root))
+  const reader = databases.meta as unknown as { ensureReadTxn(): void }
+  const emitters = [root, ...Object.values(databases)] as unknown as NodeJS.EventEmitter[]
   return {
     root,
-    items: items as unknown as Table<Item>,
-    stored: stored as unknown as Table<Uint8Array>,
-    entries: entries as unknown as Table<number>,
-    changes: changes as unknown as Table<Item>,
-    meta,
+    ...databases,
     onSnapshot: (listener) => {
       // lmdb's override of `on` calls super incorrectly.
-      for (const database of databases) database.addListener('begin-transaction', listener)
+      for (const emitter of emitters) emitter.addListener('begin-transaction', listener)
     },
     onCommitFailure: (listener) => interceptFailures(root, listener),
     ensureSnapshot: () => reader.ensureReadTxn(),
@@ -198,25 +188,6 @@ export function openFiles(directory: string): Environment {
   }
 }
 
-/**
- * Keeps a slot in LMDB's table of readers, without a snapshot, for as long as the files are open: other
- * processes see there who uses them. LMDB checks by a lock of the operating system whether the owner of a
- * slot still runs, so a killed process does not count, even if its id is in use again.
- */
-function showPresence(root: lmdb.RootDatabase): NativeTransaction {
-  const { Txn, resetTxn } = loadLmdb().nativeAddon
-  const presence = new Txn((root as unknown as { env: object }).env, READ_ONLY)
-  resetTxn(presence.address)
-  return presence
-}
-
-function otherProcesses(root: lmdb.RootDatabase): number[] {
-  root.readerCheck()
-  const lines = (root as unknown as { readerList(): string }).readerList().split('\n')
-  const ids = lines.map((line) => Number(/^\s*(\d+) /.exec(line)?.[1] ?? process.pid))
-  return [...new Set(ids)].filter((id) => id !== process.pid)
-}
-
 /** If LMDB cannot write a new file, lmdb may crash the process. */
 function assertRoom(directory: string): void {
   const found = statSync(join(directory, DATA_FILE), { throwIfNoEntry: false })
@@ -224,7 +195,7 @@ function assertRoom(directory: string): void {
     throw cannotOpen(directory, DISK_FULL_ADVICE)
 }
 
-function openOrThrow<T>(directory: string, open: () => T): T {
+export function openOrThrow<T>(directory: string, open: () => T): T {
   try {
     return open()
   } catch (error) {
@@ -234,15 +205,14 @@ function openOrThrow<T>(directory: string, open: () => T): T {
 }
 
 /** The first process creates the databases, which fails if the disk is full. */
-function openDatabases(root: lmdb.RootDatabase) {
+export function openDatabases(root: lmdb.RootDatabase): Databases {
+  const open = (name: string, decode: (bytes: Uint8Array) => unknown): unknown =>
+    root.openDB(name, encodedWith(decode))
   return {
-    items: root.openDB('items', encodedWith(decodeItem)),
-    stored: root.openDB(
-      'items',
-      encodedWith((bytes) => bytes),
-    ),
-    entries: root.openDB('entries', encodedWith(decodeOffset)),
-    changes: root.openDB('changes', encodedWith(decodeItem)),
+    items: open('items', decodeItem) as Table<Item>,
+    stored: open('items', (bytes) => bytes) as Table<Uint8Array>,
+    entries: open('entries', decodeOffset) as Table<number>,
+    changes: open('changes', decodeItem) as Table<Item>,
     meta: root.openDB('meta', { encoding: 'json' }),
   }
 }

@@ -6,26 +6,26 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { cannotOpen } from './failures.ts'
 import { DATA_FILE } from './format.ts'
+import {
+  BRANCH,
+  childPage,
+  flagsOf,
+  LEAF,
+  type Meta,
+  META_BYTES,
+  NODE_BIG,
+  NODE_HEADER_BYTES,
+  NODE_SUBTREE,
+  nodeAt,
+  nodeCount,
+  overflowPages,
+  PAGE_HEADER_BYTES,
+  readMeta,
+  readNumber,
+  readTree,
+  TREE_BYTES,
+} from './page-format.ts'
 import { pause } from './process.ts'
-
-const MAGIC = 0xbeefc0de
-const DATA_VERSION = 2
-const HEADER_BYTES = 24
-const META_BYTES = HEADER_BYTES + 136
-const META_FLAG = 0x08
-const BRANCH = 0x01
-const LEAF = 0x02
-const NODE_BIG = 0x01
-const NODE_SUBTREE = 0x02
-const NODE_HEADER_BYTES = 8
-const NO_PAGE = 2n ** 64n - 1n
-
-interface Meta {
-  pageSize: number
-  lastPage: bigint
-  transaction: bigint
-  roots: bigint[]
-}
 
 /** A file counts as damaged if it stays unchanged for this long, or after this many reads. */
 const SETTLED_MS = 20
@@ -37,10 +37,7 @@ interface Look {
   state: string
 }
 
-/**
- * Throws if the file is not an LMDB file, has a damaged header, or is truncated. A commit that another
- * process is writing looks like damage, so only damage that persists counts.
- */
+/** Throws if the file is not an LMDB file, has a damaged header, or is truncated. */
 export function assertSoundFile(directory: string): void {
   let handle: number
   try {
@@ -50,24 +47,43 @@ export function assertSoundFile(directory: string): void {
     throw cannotOpen(directory, `${DATA_FILE} cannot be read`, error)
   }
   try {
-    let seen = look(handle)
-    for (let looks = 1; seen.problem !== undefined; looks++) {
-      pause(SETTLED_MS)
-      const again = look(handle)
-      if (again.state === seen.state || looks === MAX_LOOKS) {
-        throw cannotOpen(directory, `${DATA_FILE} ${seen.problem}`)
-      }
-      seen = again
-    }
+    const damage = findDamage(handle)
+    if (damage !== undefined) throw cannotOpen(directory, `${DATA_FILE} ${damage}`)
   } finally {
     closeSync(handle)
   }
 }
 
+/**
+ * Why LMDB must not open a file. A commit that another process is writing looks like damage, so only
+ * damage that persists counts.
+ */
+export function findDamage(handle: number): string | undefined {
+  let seen = look(handle)
+  for (let looks = 1; seen.problem !== undefined; looks++) {
+    pause(SETTLED_MS)
+    const again = look(handle)
+    if (again.state === seen.state || looks === MAX_LOOKS) return seen.problem
+    seen = again
+  }
+  return undefined
+}
+
+/** The header of the last commit, in a file without damage. */
+export function readLastMeta(handle: number): Meta | undefined {
+  const first = readMetaAt(handle, 0)
+  const second = first && readMetaAt(handle, first.pageSize)
+  return second && lastOf(first, second)
+}
+
+function lastOf(first: Meta, second: Meta): Meta {
+  return second.transaction > first.transaction ? second : first
+}
+
 /** Reads the length after the header, because a commit writes its pages before the header. */
 function look(handle: number): Look {
-  const first = readMeta(handle, 0)
-  const second = first && readMeta(handle, first.pageSize)
+  const first = readMetaAt(handle, 0)
+  const second = first && readMetaAt(handle, first.pageSize)
   const { size } = fstatSync(handle)
   const state = `${size} ${first?.transaction} ${second?.transaction}`
   // An empty file was created, but nothing was committed.
@@ -82,80 +98,52 @@ function findProblem(
 ): string | undefined {
   if (first === undefined) return 'is not a data file of this engine, or its header is damaged'
   if (second === undefined || second.pageSize !== first.pageSize) return 'has a damaged header'
-  const meta = second.transaction > first.transaction ? second : first
-  if (BigInt(size) >= (meta.lastPage + 1n) * BigInt(meta.pageSize)) return undefined
+  const meta = lastOf(first, second)
+  if (size >= (meta.lastPage + 1) * meta.pageSize) return undefined
   const pages = Math.floor(size / meta.pageSize)
   return usesOnly(handle, meta, pages)
     ? undefined
-    : `is cut off: it has ${size} bytes, but its header records ${meta.lastPage + 1n} pages of ${meta.pageSize} bytes. Restore a backup`
+    : `is cut off: it has ${size} bytes, but its header records ${meta.lastPage + 1} pages of ${meta.pageSize} bytes. Restore a backup`
 }
 
-function readMeta(handle: number, offset: number): Meta | undefined {
+function readMetaAt(handle: number, offset: number): Meta | undefined {
   const page = Buffer.alloc(META_BYTES)
-  if (readSync(handle, page, 0, META_BYTES, offset) < META_BYTES) return undefined
-  const meta = page.subarray(HEADER_BYTES)
-  const pageSize = meta.readUInt32LE(24)
-  const sound =
-    (page.readUInt16LE(18) & META_FLAG) !== 0 &&
-    meta.readUInt32LE(0) === MAGIC &&
-    meta.readUInt16LE(4) === DATA_VERSION &&
-    pageSize >= 512 &&
-    pageSize <= 65536 &&
-    (pageSize & (pageSize - 1)) === 0
-  if (!sound) return undefined
-  return {
-    pageSize,
-    lastPage: meta.readBigUInt64LE(120),
-    transaction: meta.readBigUInt64LE(128),
-    roots: [meta.readBigUInt64LE(64), meta.readBigUInt64LE(112)],
-  }
+  const read = readSync(handle, page, 0, META_BYTES, offset)
+  return readMeta(page.subarray(0, read))
 }
 
 /** Whether every used page is among the first `pages` pages. */
 function usesOnly(handle: number, meta: Meta, pages: number): boolean {
   const page = Buffer.alloc(meta.pageSize)
-  const pending = meta.roots.filter((root) => root !== NO_PAGE)
+  const pending = [meta.free.root, meta.main.root].filter((root) => root !== undefined)
   for (let visits = 0; pending.length > 0; visits++) {
     const number = pending.pop()!
-    if (visits > pages || number >= BigInt(pages)) return false
-    readSync(handle, page, 0, meta.pageSize, Number(number) * meta.pageSize)
-    const flags = page.readUInt16LE(18)
+    if (visits > pages || number >= pages) return false
+    readSync(handle, page, 0, meta.pageSize, number * meta.pageSize)
+    const flags = flagsOf(page)
     if ((flags & (BRANCH | LEAF)) === 0) return false
-    const count = page.readUInt16LE(20) >> 1
-    if (HEADER_BYTES + 2 * count > meta.pageSize) return false
+    const count = nodeCount(page)
+    if (PAGE_HEADER_BYTES + 2 * count > meta.pageSize) return false
     for (let i = 0; i < count; i++) {
-      const at = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES + 2 * i)
+      const at = nodeAt(page, i)
       if (at + NODE_HEADER_BYTES > meta.pageSize) return false
-      if (!visitNode(page, at, (flags & BRANCH) !== 0, meta.pageSize, pages, pending)) return false
+      if ((flags & BRANCH) !== 0) pending.push(childPage(page, at))
+      else if (!visitLeafNode(page, at, pages, pending)) return false
     }
   }
   return true
 }
 
-function visitNode(
-  page: Buffer,
-  at: number,
-  isBranch: boolean,
-  pageSize: number,
-  pages: number,
-  pending: bigint[],
-): boolean {
-  const low = page.readUInt32LE(at)
+function visitLeafNode(page: Buffer, at: number, pages: number, pending: number[]): boolean {
   const flags = page.readUInt16LE(at + 4)
-  if (isBranch) {
-    pending.push(BigInt(low) | (BigInt(flags) << 32n))
-    return true
-  }
   const data = at + NODE_HEADER_BYTES + page.readUInt16LE(at + 6)
   if ((flags & NODE_SUBTREE) !== 0) {
-    if (data + 48 > pageSize) return false
-    const root = page.readBigUInt64LE(data + 40)
-    if (root !== NO_PAGE) pending.push(root)
+    if (data + TREE_BYTES > page.length) return false
+    const { root } = readTree(page, data)
+    if (root !== undefined) pending.push(root)
   } else if ((flags & NODE_BIG) !== 0) {
-    if (data + 8 > pageSize) return false
-    const first = page.readBigUInt64LE(data)
-    const last = first + BigInt(Math.ceil((low + HEADER_BYTES) / pageSize)) - 1n
-    return last < BigInt(pages)
+    if (data + 8 > page.length) return false
+    return readNumber(page, data) + overflowPages(page.readUInt32LE(at), page.length) <= pages
   }
   return true
 }

@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { FORMAT_VERSION } from '../../../src/storage/lmdb/format.ts'
+import { hasStrace, traceNames, unflushedNames } from '../../support/name-trace.ts'
 import { bundle, start, temporaryDirectory } from '../../support/programs/harness.ts'
-
-const hasStrace = spawnSync('strace', ['-V']).status === 0
-if (!hasStrace) console.warn('The flush trace is skipped: strace is not installed')
 
 // Killing a process does not show a missing flush, since the page cache survives it; a trace does.
 describe('durability', () => {
@@ -56,6 +54,42 @@ describe('durability', () => {
         expect(count).toBeGreaterThan(0)
         expect(count).toBeLessThan(20)
       }
+    },
+  )
+
+  test.skipIf(!hasStrace)(
+    'the names of all new directories and files are flushed before the first acknowledgement',
+    { timeout: 120_000 },
+    async () => {
+      const directory = temporaryDirectory()
+      const script = await bundle('acknowledge')
+      const trace = join(directory, 'trace')
+      const data = join(directory, 'new', 'parent', 'data')
+      const program = start([...traceNames(trace), process.execPath, script, data])
+      expect(await program.ended).toMatchObject({ code: 0 })
+      const opened = readFileSync(trace, 'utf8')
+      for (const name of ['data.mdb', 'lock.mdb']) expect(opened).toContain(join(data, name))
+      expect(unflushedNames(trace, directory, '"acknowledged ')).toEqual([])
+    },
+  )
+
+  test.skipIf(!hasStrace)(
+    'names that a killed start left are flushed by the next one',
+    { timeout: 120_000 },
+    async () => {
+      const directory = temporaryDirectory()
+      const data = join(directory, 'data')
+      mkdirSync(data)
+      for (const name of ['data.mdb', 'lock.mdb'])
+        writeFileSync(join(data, name), '', { mode: 0o600 })
+      const format = { name: 'strongroom-engine', format: FORMAT_VERSION }
+      writeFileSync(join(data, 'format.json'), JSON.stringify(format))
+      const script = await bundle('acknowledge')
+      const trace = join(directory, 'trace')
+      const program = start([...traceNames(trace), process.execPath, script, data])
+      expect(await program.ended).toMatchObject({ code: 0 })
+      const [before = ''] = readFileSync(trace, 'utf8').split('"acknowledged ')
+      for (const flushed of [directory, data]) expect(before).toMatch(`<${flushed}>) = 0`)
     },
   )
 })
