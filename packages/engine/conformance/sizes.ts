@@ -299,10 +299,43 @@ export function sizes(target: Target): void {
         expect((await read(target, table, { pk: { S: 'name' } }))?.[name]).toEqual({ S: 'x' })
       })
 
+      const tooLong = 'Attribute name is too large, must be less than 65536 bytes'
+      const Key = { pk: { S: 'name' } }
+
       testUnless(target, 'long-attribute-names', 'may not be 65,536 bytes', async () => {
-        await expectRefusal(put({ pk: { S: 'name' }, [text(65_536)]: { S: 'x' } }), {
-          message: 'Attribute name is too large, must be less than 65536 bytes',
+        await expectRefusal(put({ ...Key, [text(65_536)]: { S: 'x' } }), { message: tooLong })
+      })
+
+      const projected = (input: object) =>
+        target.client.send(new GetItemCommand({ TableName: table, Key, ...input }))
+      const named = (length: number) => ({
+        ProjectionExpression: '#n',
+        ExpressionAttributeNames: { '#n': text(length) },
+      })
+
+      test('may be 65,535 bytes in a projection, and not more', async () => {
+        await projected(named(65_535))
+        await expectRefusal(projected(named(65_536)), {
+          message: `ExpressionAttributeNames contains invalid value: ${tooLong} for key #n`,
         })
+      })
+
+      test('may be 65,535 bytes in AttributesToGet', async () => {
+        await projected({ AttributesToGet: [text(65_535)] })
+      })
+
+      testUnless(target, 'long-attributes-to-get', 'and not more in AttributesToGet', async () => {
+        await expectRefusal(projected({ AttributesToGet: [text(65_536)] }), { message: tooLong })
+      })
+
+      testUnless(target, 'long-attribute-names', 'and not more in legacy parameters', async () => {
+        const name = text(65_536)
+        const update = (input: object) =>
+          target.client.send(new UpdateItemCommand({ TableName: table, Key, ...input }))
+        const AttributeUpdates = { [name]: { Action: 'DELETE' } }
+        await expectRefusal(update({ AttributeUpdates }), { message: tooLong })
+        const Expected = { [name]: { Exists: false } }
+        await expectRefusal(update({ Expected }), { message: tooLong })
       })
     })
   })
