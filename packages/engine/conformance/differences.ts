@@ -159,6 +159,12 @@ export const differences = {
     instead: 'Accepts them in GetItem',
     reason: ownValidation,
   },
+  'long-start-keys': {
+    targets: local,
+    aws: 'Rejects a start key of an index that is longer than a key can be',
+    instead: 'Accepts it',
+    reason: ownValidation,
+  },
   'set-order': {
     targets: local,
     aws: 'Sorts the members of a set by unsigned bytes',

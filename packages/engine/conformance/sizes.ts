@@ -5,6 +5,7 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
+  ScanCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
@@ -290,6 +291,42 @@ export function sizes(target: Target): void {
           'key-size-texts',
         ],
       ])
+    })
+
+    describe('of a start key of an index', () => {
+      const query = {
+        KeyConditionExpression: '#o = :o',
+        ExpressionAttributeNames: { '#o': 'owner' },
+        ExpressionAttributeValues: { ':o': { S: 'x' } },
+      }
+      const startAt = (owner: string, since: string) => ({
+        TableName: table,
+        IndexName: 'by-owner',
+        ExclusiveStartKey: { pk: { S: 'k' }, owner: { S: owner }, since: { S: since } },
+      })
+      const scan = (input: ReturnType<typeof startAt>) => target.client.send(new ScanCommand(input))
+      const find = (input: ReturnType<typeof startAt>) =>
+        target.client.send(new QueryCommand({ ...input, ...query }))
+      const message = 'The provided starting key is invalid'
+
+      test('may be as long as a key of the index', async () => {
+        expect((await scan(startAt(text(2048), text(1024)))).Items).toBeDefined()
+        expect((await find(startAt('x', text(1024)))).Items).toBeDefined()
+      })
+
+      testUnless(target, 'long-start-keys', 'may not be longer', async () => {
+        await expectRefusal(scan(startAt(text(2049), 'y')), { message })
+        await expectRefusal(scan(startAt('x', text(1025))), { message })
+        await expectRefusal(find(startAt('x', text(1025))), { message })
+      })
+
+      test('may not be empty', async () => {
+        const empty = {
+          message: `${message}: One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: by-owner, IndexKey: since`,
+        }
+        await expectRefusal(scan(startAt('x', '')), empty)
+        await expectRefusal(find(startAt('x', '')), empty)
+      })
     })
 
     describe('of an attribute name', () => {
