@@ -15,6 +15,7 @@ const ITERATOR = /^(.+)\|1\|([0-9a-z]+)\.([0-9a-z]+)$/
 
 export const getShardIterator: Operation<GetShardIteratorInput, { ShardIterator?: string }> = {
   name: 'GetShardIterator',
+  service: 'streams',
   input: structure('GetShardIteratorInput', {
     'StreamArn!': arnShape,
     'ShardId!': shardIdShape,
