@@ -25,7 +25,8 @@ describe('the operations of AWS', () => {
 
   test('of streams are served under the target of that service only', async () => {
     const { server, agent } = await freshServer()
-    for (const { name, target } of awsOperations.filter(({ name }) => isServed(name))) {
+    const served = awsOperations.filter((each) => isServed(each.name))
+    for (const { name, target } of served) {
       const isOfStreams = target.startsWith('DynamoDBStreams_')
       const other = `${isOfStreams ? 'DynamoDB' : 'DynamoDBStreams'}_20120810.${name}`
       // oxlint-disable-next-line no-await-in-loop -- one connection
