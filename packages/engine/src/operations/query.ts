@@ -108,7 +108,7 @@ export const query: Operation<QueryInput, PageOutput> = {
       keys,
       startKey ? (key) => checkStartType(startKey, key) : undefined,
     )
-    if (startKey) checkQueryStart(table, keys, startKey, condition)
+    if (startKey) checkQueryStart(table, index, startKey, condition)
     rejectPathsIntoKeys(table, { projection })
     const filterNames = conditionNames(filter)
     for (const { name } of keyAttributes(keys)) {

@@ -5,15 +5,17 @@
 import { validationError } from '../errors.ts'
 import type { KeyCondition } from '../expressions/key-condition.ts'
 import { boundsOf } from '../storage/bounds.ts'
-import type {
-  IndexRecord,
-  KeyAttribute,
-  KeySchema,
-  RangeQuery,
-  TableRecord,
-} from '../storage/storage.ts'
-import { checkKeySchema, keyAttributes, keyOf, rejectEmptyKeys } from '../validation/keys.ts'
-import { compare, equal } from '../values/compare.ts'
+import { hasEntry } from '../storage/indexes.ts'
+import type { IndexRecord, KeyAttribute, RangeQuery, TableRecord } from '../storage/storage.ts'
+import {
+  checkKeySchema,
+  keyAttributes,
+  keyOf,
+  rejectEmptyIndexKeys,
+  rejectEmptyKeys,
+} from '../validation/keys.ts'
+import { equal } from '../values/compare.ts'
+import { compare } from '../values/order.ts'
 import { attribute, type Item, typeOf, type Value } from '../values/types.ts'
 import { pageKeyNames } from './page.ts'
 
@@ -30,7 +32,7 @@ export function checkScanStart(
       index ? INVALID : `${INVALID}: The provided key element does not match the schema`,
     )
   }
-  for (const key of index ? keyAttributes(index.keys) : []) checkStartType(startKey, key)
+  if (index) checkIndexPart(table, index, startKey)
   checkTablePart(table, startKey)
   if (segment && !liesIn(table, index, startKey, segment)) {
     throw validationError(
@@ -74,11 +76,13 @@ export function checkStartType(startKey: Item, { name, type }: KeyAttribute): vo
 
 export function checkQueryStart(
   table: TableRecord,
-  keys: KeySchema,
+  index: IndexRecord | undefined,
   startKey: Item,
   condition: KeyCondition,
 ): void {
+  if (index) checkIndexPart(table, index, startKey)
   checkTablePart(table, startKey)
+  const keys = index?.keys ?? table.keys
 
   const partition = attribute(startKey, keys.partition.name)
   const sort = keys.sort && attribute(startKey, keys.sort.name)
@@ -97,11 +101,23 @@ export function checkQueryStart(
   }
 }
 
+/** Storage decides what an entry of an index can have as its key. */
+function checkIndexPart(table: TableRecord, index: IndexRecord, startKey: Item): void {
+  if (hasEntry(index, startKey)) return
+  for (const key of keyAttributes(index.keys)) checkStartType(startKey, key)
+  withPrefix(() => rejectEmptyIndexKeys({ ...table, indexes: [index] }, startKey))
+  throw validationError(INVALID)
+}
+
 function checkTablePart(table: TableRecord, startKey: Item): void {
   const key = keyOf(table, startKey)
   rejectEmptyKeys(table, key)
+  withPrefix(() => checkKeySchema(table, key))
+}
+
+function withPrefix(check: () => void): void {
   try {
-    checkKeySchema(table, key)
+    check()
   } catch (error) {
     throw validationError(`${INVALID}: ${(error as Error).message}`)
   }

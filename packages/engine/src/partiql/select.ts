@@ -24,7 +24,8 @@ import {
 import type { IndexRecord, KeySchema, RangeQuery, TableRecord } from '../storage/storage.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
-import { compare, equal } from '../values/compare.ts'
+import { equal } from '../values/compare.ts'
+import { compare } from '../values/order.ts'
 import { attribute, type Item, type Value } from '../values/types.ts'
 import { type Bound, bindWhere } from './statement.ts'
 import { allOf, assertKeyType, choicesOf, comparisonOf, conjuncts } from './key-values.ts'
@@ -164,7 +165,7 @@ function rangesFrom(
       const keys = index?.keys ?? table.keys
       checkStartNames(table, index, startKey)
       for (const key of keyAttributes(keys)) checkStartType(startKey, key)
-      checkQueryStart(table, keys, startKey, { partition, ...(sort && { sort }) })
+      checkQueryStart(table, index, startKey, { partition, ...(sort && { sort }) })
     }
   } catch {
     throw invalidToken()

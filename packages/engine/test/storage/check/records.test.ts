@@ -32,7 +32,7 @@ function put(table: Table<unknown>, key: Buffer, value: Uint8Array): void {
   bytes.set(value)
   table.put(
     new KeySource().ofBytes(key as FastBuffer, 0, key.length),
-    bytes as unknown as EncodedValue,
+    bytes,
   )
 }
 
@@ -151,7 +151,7 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
   ],
   [
     'the position of the last change',
-    ({ environment: { meta } }) => void meta.putSync('sequence', { sequence: 'many' }),
+    ({ environment: { meta } }) =>  meta.putSync('sequence', { sequence: 'many' }),
     'change rebuild: The record "sequence" of the catalog is damaged',
   ],
   [
@@ -177,7 +177,7 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
   ],
   [
     'a table under another name',
-    (storage) => void storage.environment.meta.putSync(['table', 'other'], orders(storage)),
+    (storage) =>  storage.environment.meta.putSync(['table', 'other'], orders(storage)),
     'catalog restore: The record of table "other" is damaged',
   ],
   [
@@ -187,22 +187,22 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
   ],
   [
     'the counter of ids',
-    ({ environment: { meta } }) => void meta.putSync('next-id', 2),
+    ({ environment: { meta } }) =>  meta.putSync('next-id', 2),
     /^catalog restore: .* has an id that will be assigned again/,
   ],
   [
     'a record of an unknown kind',
-    ({ environment: { meta } }) => void meta.putSync(['surprise', 1], {}),
+    ({ environment: { meta } }) =>  meta.putSync(['surprise', 1], {}),
     'catalog restore: The catalog has a record of an unknown kind',
   ],
   [
     'a job',
-    ({ environment: { meta } }) => void meta.putSync(['job', 5000], { kind: 'fill' }),
+    ({ environment: { meta } }) =>  meta.putSync(['job', 5000], { kind: 'fill' }),
     'job rebuild: The record of job 5000 is damaged',
   ],
   [
     'a token',
-    ({ environment: { meta } }) => void meta.putSync(['token', 'token'], { hash: 5 }),
+    ({ environment: { meta } }) =>  meta.putSync(['token', 'token'], { hash: 5 }),
     'token rebuild: The record of an idempotency token is damaged',
   ],
   [
@@ -253,7 +253,7 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
   ],
   [
     'a count of nothing',
-    ({ environment: { meta } }) => void meta.putSync(['count', 4999], { items: 1, bytes: 1 }),
+    ({ environment: { meta } }) =>  meta.putSync(['count', 4999], { items: 1, bytes: 1 }),
     'count rebuild: A count belongs to no table or index (id 4999)',
   ],
 ]
