@@ -139,7 +139,8 @@ test('commands have the kinds that the documentation lists', () => {
   expect(words('either')).toEqual(
     new Set(['audit', 'keys', 'operator', 'sealed', 'secrets', 'user']),
   )
-  const onStore = 'backup check copy dynamodb kms operator recover restore serve tables worker'.split(' ')
+  const onStore =
+    'backup check copy dynamodb kms operator recover restore serve tables worker'.split(' ')
   expect(words('store')).toEqual(new Set(onStore))
   expect(words('standalone')).toEqual(new Set(['config', 'fake-slack', 'kms', 'plugin']))
 })

@@ -56,9 +56,9 @@ master key, and changes nothing. Stop every server and worker first. Exits with 
     const remedies = Object.entries(ADVICE).filter(([name]) =>
       findings.some(({ remedy }) => remedy === name),
     )
-    const advice = remedies.map(([, text]) => text)
+    const advice = remedies.map(([, sentence]) => sentence)
     const { findings: _findings, format = null, ...counts } = report
-    input.output.result(text(directory, report, findings, advice), {
+    input.output.result(resultText(directory, report, findings, advice), {
       directory,
       sound: isSound,
       format,
@@ -135,7 +135,7 @@ function progressTo(output: Output): (progress: CheckProgress) => void {
   }
 }
 
-function text(
+function resultText(
   directory: string,
   { pages, items, entries, changes }: DirectoryReport,
   findings: readonly Result[],

@@ -124,8 +124,8 @@ describe('damaged pages', () => {
     const data = new DataBytes(directory)
     const whole = Buffer.from(data.bytes)
     const branch = data.pages('main').find(({ kind }) => kind === 'branch')!.at
-    const [a, b] = [0, 1].map((i) => branch + 24 + data.bytes.readUInt16LE(branch + 24 + 2 * i))
-    data.bytes.copy(data.bytes, b!, a!, a! + 6)
+    const nodeOf = (i: number) => branch + 24 + data.bytes.readUInt16LE(branch + 24 + 2 * i)
+    data.bytes.copy(data.bytes, nodeOf(1), nodeOf(0), nodeOf(0) + 6)
     data.save()
     expect((await messages(directory))[0]).toContain('which is used twice')
     whole.copy(data.bytes)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { boundsOfId } from '../../../src/storage/bounds.ts'
 import { checkDirectory } from '../../../src/storage/check/directory.ts'
 import { allocate, type FastBuffer } from '../../../src/storage/lmdb/bytes.ts'
-import { type EncodedValue, KeySource, type Table } from '../../../src/storage/lmdb/lmdb.ts'
+import { KeySource, type Table } from '../../../src/storage/lmdb/lmdb.ts'
 import type { OpenStorage } from '../../../src/storage/open-storage.ts'
 import { lmdbRange } from '../../../src/storage/reads.ts'
 import type { TableRecord } from '../../../src/storage/storage.ts'
@@ -30,10 +30,7 @@ function firstKey(table: Table<unknown>, id: number): FastBuffer {
 function put(table: Table<unknown>, key: Buffer, value: Uint8Array): void {
   const bytes = Object.assign(allocate(value.length), { start: 0, end: value.length })
   bytes.set(value)
-  table.put(
-    new KeySource().ofBytes(key as FastBuffer, 0, key.length),
-    bytes,
-  )
+  table.put(new KeySource().ofBytes(key as FastBuffer, 0, key.length), bytes)
 }
 
 function remove(table: Table<unknown>, key: FastBuffer): void {
@@ -151,7 +148,7 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
   ],
   [
     'the position of the last change',
-    ({ environment: { meta } }) =>  meta.putSync('sequence', { sequence: 'many' }),
+    ({ environment: { meta } }) => meta.putSync('sequence', { sequence: 'many' }),
     'change rebuild: The record "sequence" of the catalog is damaged',
   ],
   [
@@ -177,7 +174,7 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
   ],
   [
     'a table under another name',
-    (storage) =>  storage.environment.meta.putSync(['table', 'other'], orders(storage)),
+    (storage) => storage.environment.meta.putSync(['table', 'other'], orders(storage)),
     'catalog restore: The record of table "other" is damaged',
   ],
   [
@@ -187,22 +184,22 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
   ],
   [
     'the counter of ids',
-    ({ environment: { meta } }) =>  meta.putSync('next-id', 2),
+    ({ environment: { meta } }) => meta.putSync('next-id', 2),
     /^catalog restore: .* has an id that will be assigned again/,
   ],
   [
     'a record of an unknown kind',
-    ({ environment: { meta } }) =>  meta.putSync(['surprise', 1], {}),
+    ({ environment: { meta } }) => meta.putSync(['surprise', 1], {}),
     'catalog restore: The catalog has a record of an unknown kind',
   ],
   [
     'a job',
-    ({ environment: { meta } }) =>  meta.putSync(['job', 5000], { kind: 'fill' }),
+    ({ environment: { meta } }) => meta.putSync(['job', 5000], { kind: 'fill' }),
     'job rebuild: The record of job 5000 is damaged',
   ],
   [
     'a token',
-    ({ environment: { meta } }) =>  meta.putSync(['token', 'token'], { hash: 5 }),
+    ({ environment: { meta } }) => meta.putSync(['token', 'token'], { hash: 5 }),
     'token rebuild: The record of an idempotency token is damaged',
   ],
   [
@@ -253,7 +250,7 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
   ],
   [
     'a count of nothing',
-    ({ environment: { meta } }) =>  meta.putSync(['count', 4999], { items: 1, bytes: 1 }),
+    ({ environment: { meta } }) => meta.putSync(['count', 4999], { items: 1, bytes: 1 }),
     'count rebuild: A count belongs to no table or index (id 4999)',
   ],
 ]

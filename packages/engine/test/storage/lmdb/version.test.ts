@@ -8,16 +8,18 @@ const CHECKED_VERSION = '3.5.6'
 
 /** What the types of lmdb do not promise, and where it is used. */
 const PRIVATE_PARTS: Record<string, readonly string[]> = {
-  nativeAddon: ['lmdb.ts', 'native.ts', 'open-root.ts'],
-  resetTxn: ['lmdb.ts', 'native.ts'],
+  nativeAddon: ['lmdb.ts', 'native.ts', 'open-root.ts', 'presence.ts'],
+  resetTxn: ['lmdb.ts', 'native.ts', 'presence.ts'],
   'Env: { prototype': ['native.ts'],
   "defineProperty(prototype, 'path'": ['open-root.ts'],
   startWriting: ['lmdb.ts'],
   ensureReadTxn: ['lmdb.ts'],
-  readerList: ['lmdb.ts', 'other-processes.ts'],
+  readerList: ['presence.ts'],
   refCount: ['lmdb.ts'],
   copyBuffers: ['lmdb.ts'],
   'begin-transaction': ['lmdb.ts'],
+  // The format of the data file, which checks read without LMDB.
+  '0xbeefc0de': ['page-format.ts'],
 }
 
 const source = new URL('../../../src/', import.meta.url)
