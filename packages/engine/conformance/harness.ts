@@ -245,11 +245,12 @@ function ofWrite(target: Target, command: CommandClass, refusal: Refusal): Refus
 function writeRefusal(target: Target, refusal: Refusal): Refusal {
   const { name = 'ValidationException', message, isOfItem } = refusal
   if (name !== 'ValidationException' || isOfItem) return refusal
-  const text = typeof message === 'string' ? message : message.source
-  if (WITHOUT_PREFIX.some((family) => family.test(text))) return refusal
+  const words = typeof message === 'string' ? message : message.source
+  if (WITHOUT_PREFIX.some((family) => family.test(words))) return refusal
   const prefix = requestPrefix(target)
   if (typeof message === 'string') return { name, message: prefix + message }
-  return { name, message: new RegExp(`^${prefix}.*(?:${text})`, message.flags) }
+  const pattern = words.startsWith('^') ? words.slice(1) : `.*${words}`
+  return { name, message: new RegExp(`^${prefix}${pattern}`, message.flags) }
 }
 
 /** What errors about a request of PutItem, UpdateItem or DeleteItem start with. */
