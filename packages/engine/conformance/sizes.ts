@@ -383,10 +383,11 @@ export function sizes(target: Target): void {
         const name = text(65_536)
         const update = (input: object) =>
           target.client.send(new UpdateItemCommand({ TableName: table, Key, ...input }))
+        const message = `${requestPrefix(target)}${tooLong}`
         const AttributeUpdates = { [name]: { Action: 'DELETE' } }
-        await expectRefusal(update({ AttributeUpdates }), { message: tooLong })
+        await expectRefusal(update({ AttributeUpdates }), { message })
         const Expected = { [name]: { Exists: false } }
-        await expectRefusal(update({ Expected }), { message: tooLong })
+        await expectRefusal(update({ Expected }), { message })
       })
     })
   })
