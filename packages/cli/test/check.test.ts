@@ -14,7 +14,7 @@ async function withKey(): Promise<string> {
 
 async function check(cwd: string, ...more: string[]) {
   const { code, stdout } = await inProcess(['check', '--json', ...more], { cwd })
-  return { code, ...(JSON.parse(stdout) as { problems: { kind: string; remedy: string }[] }) }
+  return { code, ...(JSON.parse(stdout) as { findings: { kind: string; remedy: string }[] }) }
 }
 
 /** Counts of a store without the count of one table. */
@@ -35,7 +35,7 @@ describe('strongroom check', () => {
       /^Checked \d+ pages, \d+ items, \d+ index entries, \d+ changes in .*\nNothing is damaged\n$/,
     )
     expect(done.code).toBe(0)
-    expect(await check(cwd)).toMatchObject({ code: 0, sound: true, format: 3, problems: [] })
+    expect(await check(cwd)).toMatchObject({ code: 0, sound: true, format: 3, findings: [] })
   })
 
   test('names what is damaged, says what to do and exits with 1', async () => {
@@ -50,7 +50,7 @@ describe('strongroom check', () => {
     expect(await check(cwd)).toMatchObject({
       code: 1,
       sound: false,
-      problems: [{ kind: 'page', remedy: 'restore' }, {}],
+      findings: [{ kind: 'page', remedy: 'restore' }, {}],
     })
   })
 
@@ -72,7 +72,7 @@ describe('strongroom check', () => {
     const cwd = await withKey()
     const file = join(cwd, 'data', 'keys', 'master.key')
     const key = await readFile(file)
-    const master = { code: 1, problems: [{ kind: 'master-key', remedy: 'master-key' }] }
+    const master = { code: 1, findings: [{ kind: 'master-key', remedy: 'master-key' }] }
     await writeFile(file, key.subarray(0, -5))
     expect(await check(cwd)).toMatchObject(master)
     await rm(file)
@@ -121,7 +121,7 @@ describe('a backup that is restored into a new directory', () => {
   test('has no damage in what can be rebuilt', async () => {
     const cwd = await withKey()
     await removeCount(join(cwd, 'data'))
-    expect(await check(cwd)).toMatchObject({ code: 1, problems: [{ remedy: 'rebuild' }] })
+    expect(await check(cwd)).toMatchObject({ code: 1, findings: [{ remedy: 'rebuild' }] })
     const fresh = await rebuilt(cwd)
     expect(await check(cwd, '--data', fresh)).toMatchObject({ code: 0 })
   })

@@ -63,7 +63,7 @@ master key, and changes nothing. Stop every server and worker first. Exits with 
       sound: isSound,
       format,
       ...counts,
-      problems,
+      findings: problems,
       advice,
     })
     return isSound ? 0 : 1
