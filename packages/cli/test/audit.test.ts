@@ -83,6 +83,7 @@ const OTHERS = [
   'audit verify',
   'backup',
   'burn',
+  'check',
   'config',
   // Its target gets the audit log of the source.
   'copy',

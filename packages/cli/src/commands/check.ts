@@ -7,7 +7,7 @@ import {
   type CheckProgress,
   type DirectoryReport,
 } from '@strongroom/engine/storage/check/directory'
-import type { Finding } from '@strongroom/engine/storage/check/findings'
+import type { Problem } from '@strongroom/engine/storage/check/problems'
 import { Failure } from '@strongroom/kit/errors'
 import { MasterKeyError } from '@strongroom/kms/master-key/errors'
 import { inspectMasterKey, masterKeyPath } from '@strongroom/server/kms/master-key'
@@ -18,9 +18,9 @@ import { dataOption, fits, masterKeyChecks } from '../backup/master-key.ts'
 import type { Command, CommandInput, Output } from '../command.ts'
 import { columns, escapeControls, pluralize } from '../output.ts'
 
-interface Result extends Omit<Finding, 'kind' | 'remedy'> {
-  kind: Finding['kind'] | 'master-key'
-  remedy: Finding['remedy'] | 'master-key'
+interface Result extends Omit<Problem, 'kind' | 'remedy'> {
+  kind: Problem['kind'] | 'master-key'
+  remedy: Problem['remedy'] | 'master-key'
 }
 
 /** What to do for each remedy, with the most serious one first. */
@@ -51,19 +51,19 @@ master key, and changes nothing. Stop every server and worker first. Exits with 
       onProgress: progressTo(input.output),
       onReadable: async (tables) => void keys.push(...(await checkMasterKey(configured, tables))),
     })
-    const findings: Result[] = [...report.findings, ...keys]
-    const isSound = findings.length === 0
+    const problems: Result[] = [...report.problems, ...keys]
+    const isSound = problems.length === 0
     const remedies = Object.entries(ADVICE).filter(([name]) =>
-      findings.some(({ remedy }) => remedy === name),
+      problems.some(({ remedy }) => remedy === name),
     )
     const advice = remedies.map(([, sentence]) => sentence)
-    const { findings: _findings, format = null, ...counts } = report
-    input.output.result(resultText(directory, report, findings, advice), {
+    const { problems: _problems, format = null, ...counts } = report
+    input.output.result(resultText(directory, report, problems, advice), {
       directory,
       sound: isSound,
       format,
       ...counts,
-      findings,
+      findings: problems,
       advice,
     })
     return isSound ? 0 : 1
@@ -138,7 +138,7 @@ function progressTo(output: Output): (progress: CheckProgress) => void {
 function resultText(
   directory: string,
   { pages, items, entries, changes }: DirectoryReport,
-  findings: readonly Result[],
+  problems: readonly Result[],
   advice: readonly string[],
 ): string {
   const counts = [
@@ -148,8 +148,8 @@ function resultText(
     pluralize(changes, 'change'),
   ]
   const checked = `Checked ${counts.join(', ')} in ${directory}\n`
-  if (findings.length === 0) return `${checked}Nothing is damaged\n`
-  const rows = findings.map(({ kind, message }) => [kind, escapeControls(message)])
+  if (problems.length === 0) return `${checked}Nothing is damaged\n`
+  const rows = problems.map(({ kind, message }) => [kind, escapeControls(message)])
   return `${checked}${columns(rows)}\n${advice.join('\n')}\n`
 }
 

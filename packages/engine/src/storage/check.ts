@@ -1,7 +1,7 @@
 // Checks an open storage, on one snapshot while others write. `check/directory.ts` checks a directory that
 // nobody has open, including its pages.
 
-import { Findings } from './check/findings.ts'
+import { Problems } from './check/problems.ts'
 import { checkRecords, type RecordCounts } from './check/records.ts'
 import type { OpenStorage } from './open-storage.ts'
 
@@ -24,14 +24,14 @@ export async function checkStorage(
   const { environment } = storage
   const transaction = environment.snapshot()
   try {
-    const findings = new Findings()
+    const problems = new Problems()
     const { items, entries } = await checkRecords(
       environment,
       transaction,
-      findings,
+      problems,
       options.onProgress,
     )
-    return { items, entries, problems: findings.list.map(({ message }) => message) }
+    return { items, entries, problems: problems.list.map(({ message }) => message) }
   } finally {
     transaction.done()
   }

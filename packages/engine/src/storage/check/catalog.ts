@@ -10,7 +10,7 @@ import type { Job } from '../jobs/jobs.ts'
 import type { Databases, Snapshot } from '../lmdb/lmdb.ts'
 import type { TableRecord } from '../storage.ts'
 import { tokenExpiryKey } from '../tokens.ts'
-import type { FindingKind, Findings, Remedy } from './findings.ts'
+import type { ProblemKind, Problems, Remedy } from './problems.ts'
 import {
   isBackup,
   isCounted,
@@ -35,7 +35,7 @@ export interface CatalogContents {
 type MetaKey = string | (string | number)[]
 
 /** Which kind of record a key belongs to. */
-const KINDS: Readonly<Record<string, FindingKind>> = {
+const KINDS: Readonly<Record<string, ProblemKind>> = {
   table: 'catalog',
   version: 'catalog',
   'next-id': 'catalog',
@@ -52,13 +52,13 @@ const KINDS: Readonly<Record<string, FindingKind>> = {
 export function readCatalog(
   { meta }: Pick<Databases, 'meta'>,
   transaction: Snapshot,
-  findings: Findings,
+  problems: Problems,
 ): CatalogContents {
   const snapshot = { transaction } as object
-  const contents = new Contents(findings)
+  const contents = new Contents(problems)
   try {
     for (const key of meta.getKeys(snapshot)) {
-      if (findings.isFull) break
+      if (problems.isFull) break
       let value: unknown
       try {
         value = meta.get(key, snapshot)
@@ -69,7 +69,7 @@ export function readCatalog(
       contents.add(key as MetaKey, value, (other) => meta.get(other, snapshot) !== undefined)
     }
   } catch {
-    findings.add('catalog', 'restore', 'The catalog has a key that cannot be read')
+    problems.add('catalog', 'restore', 'The catalog has a key that cannot be read')
   }
   contents.compareIds()
   contents.compareStreams()
@@ -84,28 +84,28 @@ class Contents implements CatalogContents {
   readonly counts = new Map<number, Count>()
   last: Position = { sequence: 0, at: 0 }
   readonly #jobIds: number[] = []
-  readonly #findings: Findings
+  readonly #problems: Problems
   #nextId = Number.POSITIVE_INFINITY
 
-  constructor(findings: Findings) {
-    this.#findings = findings
+  constructor(problems: Problems) {
+    this.#problems = problems
   }
 
   unreadable(key: MetaKey): void {
-    this.#findings.add(KINDS[wordOf(key)] ?? 'catalog', 'restore', `${nameOf(key)} cannot be read`)
+    this.#problems.add(KINDS[wordOf(key)] ?? 'catalog', 'restore', `${nameOf(key)} cannot be read`)
   }
 
   add(key: MetaKey, value: unknown, isStored: (key: MetaKey) => boolean): void {
     const word = wordOf(key)
     const kind = KINDS[word]
     if (kind === undefined) {
-      return this.#findings.add('catalog', 'restore', 'The catalog has a record of an unknown kind')
+      return this.#problems.add('catalog', 'restore', 'The catalog has a record of an unknown kind')
     }
     if (!this.#accept(word, key, value, isStored)) {
       // What is not an object fails every start.
       const isObject = typeof value === 'object' && value !== null
       const remedy: Remedy = kind === 'catalog' || !isObject ? 'restore' : 'rebuild'
-      this.#findings.add(kind, remedy, `${nameOf(key)} is damaged`)
+      this.#problems.add(kind, remedy, `${nameOf(key)} is damaged`)
     }
   }
 
@@ -149,10 +149,10 @@ class Contents implements CatalogContents {
     const seen = new Set<number>()
     for (const { id, what } of this.#ids()) {
       if (id >= this.#nextId) {
-        this.#findings.add('catalog', 'restore', `${what} has an id that will be assigned again`)
+        this.#problems.add('catalog', 'restore', `${what} has an id that will be assigned again`)
       }
       if (seen.has(id)) {
-        this.#findings.add('catalog', 'restore', `${what} has the id of something else`)
+        this.#problems.add('catalog', 'restore', `${what} has the id of something else`)
       }
       seen.add(id)
     }
@@ -175,12 +175,12 @@ class Contents implements CatalogContents {
     for (const { name, logs: own = [] } of this.tables) {
       for (const { id, kind } of own) {
         if (kind !== 'stream' || streams.has(id)) continue
-        this.#findings.add('stream', 'rebuild', `The stream of table "${name}" has no record`)
+        this.#problems.add('stream', 'rebuild', `The stream of table "${name}" has no record`)
       }
     }
     for (const { id, tableName, closed } of this.streams) {
       if (closed !== undefined || logs.has(id)) continue
-      this.#findings.add(
+      this.#problems.add(
         'stream',
         'rebuild',
         `A stream of table "${tableName}" is open, but the table does not write to it`,

@@ -2,7 +2,7 @@
 
 import type { Count } from '../counts.ts'
 import type { CatalogContents } from './catalog.ts'
-import type { Findings } from './findings.ts'
+import type { Problems } from './problems.ts'
 
 const NONE: Count = { items: 0, bytes: 0 }
 
@@ -19,9 +19,9 @@ export class CountCheck {
     }
   }
 
-  /** Not after so many findings that the check stopped. */
-  compare({ tables, backups, counts }: CatalogContents, findings: Findings): void {
-    if (findings.isFull) return
+  /** Not after so many problems that the check stopped. */
+  compare({ tables, backups, counts }: CatalogContents, problems: Problems): void {
+    if (problems.isFull) return
     const known = new Set<number>()
     const compare = (
       id: number,
@@ -32,7 +32,7 @@ export class CountCheck {
       known.add(id)
       const { items, bytes } = this.#found.get(id) ?? NONE
       if (stored.items === items && stored.bytes === bytes) return
-      findings.add(
+      problems.add(
         'count',
         // Otherwise items may have been lost.
         items >= stored.items || isCopy ? 'rebuild' : 'restore',
@@ -52,7 +52,7 @@ export class CountCheck {
     }
     for (const id of counts.keys()) {
       if (known.has(id)) continue
-      findings.add('count', 'rebuild', `A count belongs to no table or index (id ${id})`)
+      problems.add('count', 'rebuild', `A count belongs to no table or index (id ${id})`)
     }
   }
 }

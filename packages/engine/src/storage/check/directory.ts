@@ -14,7 +14,7 @@ import { findDamage, readLastMeta } from '../lmdb/pages.ts'
 import type { ReadOnlyFiles } from '../lmdb/read-only.ts'
 import { lmdbRange } from '../reads.ts'
 import type { TableRecord } from '../storage.ts'
-import { type Finding, Findings } from './findings.ts'
+import { type Problem, Problems } from './problems.ts'
 import { checkFormat } from './format.ts'
 import { checkPages, type DataFile } from './pages.ts'
 import { checkRecords } from './records.ts'
@@ -45,7 +45,7 @@ export interface DirectoryReport {
   entries: number
   changes: number
   /** At most a hundred. */
-  findings: Finding[]
+  problems: Problem[]
 }
 
 /** Fails if there is no data directory, or if a process has it open. */
@@ -54,16 +54,16 @@ export async function checkDirectory(
   options: DirectoryCheckOptions = {},
 ): Promise<DirectoryReport> {
   assertDataDirectory(directory)
-  const findings = new Findings()
-  const format = checkFormat(directory, findings)
+  const problems = new Problems()
+  const format = checkFormat(directory, problems)
   const counts = { pages: 0, items: 0, entries: 0, changes: 0 }
-  const report = { format, ...counts, findings: findings.list }
-  const handle = openDataFile(directory, findings)
+  const report = { format, ...counts, problems: problems.list }
+  const handle = openDataFile(directory, problems)
   if (handle === undefined) return report
   try {
     const damage = fstatSync(handle).size === 0 ? 'is empty' : findDamage(handle)
-    if (damage === undefined) await checkFile(directory, handle, report, findings, options)
-    else findings.add('file', 'restore', `${DATA_FILE} ${damage}`)
+    if (damage === undefined) await checkFile(directory, handle, report, problems, options)
+    else problems.add('file', 'restore', `${DATA_FILE} ${damage}`)
     return report
   } finally {
     closeSync(handle)
@@ -83,12 +83,12 @@ function assertDataDirectory(directory: string): void {
   throw cannotCheck(directory, `it is not a data directory, because it has no ${DATA_FILE}`)
 }
 
-function openDataFile(directory: string, findings: Findings): number | undefined {
+function openDataFile(directory: string, problems: Problems): number | undefined {
   try {
     return openSync(join(directory, DATA_FILE), 'r')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') findings.add('file', 'restore', `${DATA_FILE} is missing`)
-    else findings.add('file', 'access', `${DATA_FILE} cannot be read (${codeOf(error)})`)
+    if (codeOf(error) === 'ENOENT') problems.add('file', 'restore', `${DATA_FILE} is missing`)
+    else problems.add('file', 'access', `${DATA_FILE} cannot be read (${codeOf(error)})`)
     return undefined
   }
 }
@@ -97,7 +97,7 @@ async function checkFile(
   directory: string,
   handle: number,
   report: DirectoryReport,
-  findings: Findings,
+  problems: Problems,
   options: DirectoryCheckOptions,
 ): Promise<void> {
   const files = openReadOnly(directory)
@@ -107,11 +107,11 @@ async function checkFile(
     const meta = readLastMeta(handle)
     if (meta === undefined) throw inUse(directory)
     const file: DataFile = { handle, size: fstatSync(handle).size, meta }
-    const records = await runPageCheck(file, report, findings, options)
+    const records = await runPageCheck(file, report, problems, options)
     // LMDB could crash on a damaged page, and records of another format have other rules.
-    if (findings.list.length > 0) return
+    if (problems.list.length > 0) return
     const isUnchanged = () => readLastMeta(handle)?.transaction === meta.transaction
-    await runRecordCheck(files, records, report, findings, options, () => {
+    await runRecordCheck(files, records, report, problems, options, () => {
       if (!isUnchanged()) throw inUse(directory)
     })
   } finally {
@@ -125,11 +125,11 @@ const PAGES_PER_TURN = 500
 async function runPageCheck(
   file: DataFile,
   report: DirectoryReport,
-  findings: Findings,
+  problems: Problems,
   { onProgress }: DirectoryCheckOptions,
 ): Promise<number> {
   const total = file.meta.lastPage + 1
-  const check = checkPages(file, findings)
+  const check = checkPages(file, problems)
   let step = check.next()
   for (let turns = 1; !step.done; step = check.next(), turns++) {
     report.pages = step.value
@@ -145,7 +145,7 @@ async function runRecordCheck(
   files: ReadOnlyFiles,
   total: number,
   report: DirectoryReport,
-  findings: Findings,
+  problems: Problems,
   { onProgress, onReadable }: DirectoryCheckOptions,
   assertUnchanged: () => void,
 ): Promise<void> {
@@ -157,12 +157,12 @@ async function runRecordCheck(
     const { catalog, ...checked } = await checkRecords(
       databases,
       transaction,
-      findings,
+      problems,
       ({ items, entries, changes }) =>
         onProgress?.({ what: 'records', done: items + entries + changes, total }),
     )
     Object.assign(report, checked)
-    if (findings.list.some(({ remedy }) => remedy === 'restore')) return
+    if (problems.list.some(({ remedy }) => remedy === 'restore')) return
     await onReadable?.(catalog.tables.map((table) => readable(databases, transaction, table)))
   } finally {
     transaction.done()

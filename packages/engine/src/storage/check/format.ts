@@ -2,12 +2,12 @@
 
 import { DataError } from '../lmdb/failures.ts'
 import { type Format, FORMAT_FILE, FORMAT_VERSION, readFormat } from '../lmdb/format.ts'
-import type { Findings } from './findings.ts'
+import type { Problems } from './problems.ts'
 
 /** Returns the format, undefined if it is unknown. Records of other formats cannot be checked. */
-export function checkFormat(directory: string, findings: Findings): number | undefined {
-  const add = (remedy: Parameters<Findings['add']>[1], text: string): void =>
-    findings.add('format', remedy, `${text}, so records were not checked`)
+export function checkFormat(directory: string, problems: Problems): number | undefined {
+  const add = (remedy: Parameters<Problems['add']>[1], text: string): void =>
+    problems.add('format', remedy, `${text}, so records were not checked`)
   let found: Format | undefined
   try {
     found = readFormat(directory)

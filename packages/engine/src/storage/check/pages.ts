@@ -11,7 +11,7 @@ import {
   type Tree,
   TREE_INTEGER_KEY,
 } from '../lmdb/page-format.ts'
-import type { Findings } from './findings.ts'
+import type { Problems } from './problems.ts'
 import { type Pages, walkTree } from './tree-walk.ts'
 
 const DATABASES = ['items', 'entries', 'changes', 'meta']
@@ -29,19 +29,19 @@ export interface DataFile {
 /** Yields the number of pages that were checked so far. Returns the trees of the databases by name. */
 export function* checkPages(
   file: DataFile,
-  findings: Findings,
+  problems: Problems,
 ): Generator<number, Map<string, Tree>, void> {
   const { free, main, lastPage } = file.meta
   const trees = new Map<string, Tree>()
   if (!(lastPage < MAX_PAGES)) {
-    findings.add(
+    problems.add(
       'page',
       'restore',
       `The header of the data file is damaged: it has ${lastPage} pages`,
     )
     return trees
   }
-  const pages = new FilePages(file, findings)
+  const pages = new FilePages(file, problems)
   const walk = function* (tree: Tree, rules: Parameters<typeof walkTree>[2]) {
     for (const _ of walkTree(pages, tree, rules)) yield pages.used
   }
@@ -55,12 +55,12 @@ export function* checkPages(
   for (const name of DATABASES) {
     const tree = trees.get(name)
     if (tree !== undefined) yield* walk(tree, { ...order, name, hasTrees: false })
-    else if (!findings.isFull && findings.list.length === 0) {
-      findings.add('page', 'restore', `The tree "${name}" is missing`)
+    else if (!problems.isFull && problems.list.length === 0) {
+      problems.add('page', 'restore', `The tree "${name}" is missing`)
     }
   }
   for (const name of trees.keys()) {
-    if (!DATABASES.includes(name)) findings.add('page', 'restore', 'There is an unknown tree')
+    if (!DATABASES.includes(name)) problems.add('page', 'restore', 'There is an unknown tree')
   }
   // Last, because it must not have any page of the others.
   yield* walk(free, {
@@ -78,20 +78,20 @@ class FilePages implements Pages {
   readonly pageSize: number
   readonly transaction: number
   readonly #file: DataFile
-  readonly #findings: Findings
+  readonly #problems: Problems
   readonly #states: Uint8Array
   used = META_PAGES
 
-  constructor(file: DataFile, findings: Findings) {
+  constructor(file: DataFile, problems: Problems) {
     this.#file = file
-    this.#findings = findings
+    this.#problems = problems
     this.pageSize = file.meta.pageSize
     this.transaction = file.meta.transaction
     this.#states = new Uint8Array(file.meta.lastPage + 1)
   }
 
   get isFull(): boolean {
-    return this.#findings.isFull
+    return this.#problems.isFull
   }
 
   read(number: number, target: Buffer): boolean {
@@ -152,7 +152,7 @@ class FilePages implements Pages {
   }
 
   problem(message: string): void {
-    this.#findings.add('page', 'restore', message)
+    this.#problems.add('page', 'restore', message)
   }
 }
 

@@ -15,7 +15,7 @@ import type { TableRecord } from '../storage.ts'
 import { type CatalogContents, readCatalog } from './catalog.ts'
 import { ChangeCheck } from './changes.ts'
 import { CountCheck } from './counts.ts'
-import type { FindingKind, Findings } from './findings.ts'
+import type { ProblemKind, Problems } from './problems.ts'
 
 export interface RecordCounts {
   items: number
@@ -30,15 +30,15 @@ const YIELD_EVERY = 500
 export async function checkRecords(
   databases: Databases,
   transaction: Snapshot,
-  findings: Findings,
+  problems: Problems,
   onProgress?: OnRecords,
 ): Promise<RecordCounts & { catalog: CatalogContents }> {
-  const catalog = readCatalog(databases, transaction, findings)
-  const check = new RecordCheck(databases, transaction, catalog, findings, onProgress)
+  const catalog = readCatalog(databases, transaction, problems)
+  const check = new RecordCheck(databases, transaction, catalog, problems, onProgress)
   await check.items()
   await check.entries()
   await check.changes()
-  check.counts.compare(catalog, findings)
+  check.counts.compare(catalog, problems)
   return { ...check.checked, catalog }
 }
 
@@ -47,7 +47,7 @@ class RecordCheck {
   readonly checked: RecordCounts = { items: 0, entries: 0, changes: 0 }
   readonly #databases: Databases
   readonly #snapshot: { transaction: Snapshot }
-  readonly #findings: Findings
+  readonly #problems: Problems
   readonly #onProgress: OnRecords | undefined
   readonly #changes: ChangeCheck
   readonly #tables: Map<number, TableRecord>
@@ -64,12 +64,12 @@ class RecordCheck {
     databases: Databases,
     transaction: Snapshot,
     catalog: CatalogContents,
-    findings: Findings,
+    problems: Problems,
     onProgress: OnRecords | undefined,
   ) {
     this.#databases = databases
     this.#snapshot = { transaction }
-    this.#findings = findings
+    this.#problems = problems
     this.#onProgress = onProgress
     this.#changes = new ChangeCheck(catalog)
     this.#tables = new Map(catalog.tables.map((table) => [table.id, table]))
@@ -182,7 +182,7 @@ class RecordCheck {
   ): Promise<void> {
     const high = Buffer.alloc(8, 0xff) as FastBuffer
     let low = Buffer.of(0) as FastBuffer
-    for (let done = false; !done && !this.#findings.isFull;) {
+    for (let done = false; !done && !this.#problems.isFull;) {
       const range = { ...lmdbRange({ low, high }, false), ...this.#snapshot }
       try {
         let seen = 0
@@ -217,10 +217,10 @@ class RecordCheck {
   }
 
   /** Items of backups are copies. */
-  #problem(kind: FindingKind, text: string, key?: FastBuffer): void {
+  #problem(kind: ProblemKind, text: string, key?: FastBuffer): void {
     const isBackup = key !== undefined && this.#backups.has(idOf(key))
-    if (isBackup) this.#findings.add('backup', 'rebuild', text)
-    else this.#findings.add(kind, kind === 'item' ? 'restore' : 'rebuild', text)
+    if (isBackup) this.#problems.add('backup', 'rebuild', text)
+    else this.#problems.add(kind, kind === 'item' ? 'restore' : 'rebuild', text)
   }
 }
 

@@ -25,16 +25,16 @@ function sample<T>(all: readonly T[]): T[] {
 }
 
 async function messages(directory: string): Promise<string[]> {
-  const { findings } = await checkDirectory(directory)
-  return findings.map(({ kind, remedy, message }) => `${kind} ${remedy}: ${message}`)
+  const { problems } = await checkDirectory(directory)
+  return problems.map(({ kind, remedy, message }) => `${kind} ${remedy}: ${message}`)
 }
 
 describe('an undamaged directory', () => {
-  test('has no findings, and is not changed by the check', async () => {
+  test('has no problems, and is not changed by the check', async () => {
     const directory = await filledDirectory()
     const before = readFileSync(join(directory, 'data.mdb'))
     const report = await checkDirectory(directory)
-    expect(report).toMatchObject({ format: 3, items: 1002, entries: 1000, findings: [] })
+    expect(report).toMatchObject({ format: 3, items: 1002, entries: 1000, problems: [] })
     expect(report.pages).toBeGreaterThan(50)
     expect(report.changes).toBeGreaterThan(1000)
     expect(readFileSync(join(directory, 'data.mdb')).equals(before)).toBe(true)
@@ -190,7 +190,7 @@ describe('damaged pages', () => {
       // The beginning of a page has its structure.
       for (let i = 0; i <= random(4); i++) data.bytes[at + random(80)] = random(256)
       data.save()
-      await expect(checkDirectory(directory)).resolves.toHaveProperty('findings')
+      await expect(checkDirectory(directory)).resolves.toHaveProperty('problems')
     }
   })
 })

@@ -259,8 +259,8 @@ describe('damaged records', () => {
   test.each(damages)('%s is named', async (_, damage, expected) => {
     const directory = await filledDirectory()
     await damageRecords(directory, damage)
-    const { findings } = await checkDirectory(directory)
-    const texts = findings.map(({ kind, remedy, message }) => `${kind} ${remedy}: ${message}`)
+    const { problems } = await checkDirectory(directory)
+    const texts = problems.map(({ kind, remedy, message }) => `${kind} ${remedy}: ${message}`)
     expect(texts[0]).toMatch(expected)
   })
 
@@ -271,8 +271,8 @@ describe('damaged records', () => {
       raw.putSync(['table', 'orders'], Buffer.from('{"half":'))
       raw.putSync(['job', 1], Buffer.from('garbage'))
     })
-    const { findings } = await checkDirectory(directory)
-    expect(findings.slice(0, 2)).toEqual([
+    const { problems } = await checkDirectory(directory)
+    expect(problems.slice(0, 2)).toEqual([
       { kind: 'job', remedy: 'restore', message: 'The record of job 1 cannot be read' },
       {
         kind: 'catalog',
@@ -282,11 +282,11 @@ describe('damaged records', () => {
     ])
   })
 
-  test('at most a hundred findings are reported', async () => {
+  test('at most a hundred problems are reported', async () => {
     const directory = await filledDirectory()
     await damageRecords(directory, ({ environment: { meta } }) => {
       for (let id = 0; id < 300; id++) meta.putSync(['count', 5000 + id], { items: 1, bytes: 1 })
     })
-    expect((await checkDirectory(directory)).findings).toHaveLength(100)
+    expect((await checkDirectory(directory)).problems).toHaveLength(100)
   })
 })

@@ -1,6 +1,6 @@
-// What a check of a data directory found. Each finding says what is damaged and which remedy helps.
+// What a check of a data directory found. Each problem says what is damaged and which remedy helps.
 
-export type FindingKind =
+export type ProblemKind =
   | 'file'
   | 'format'
   | 'page'
@@ -24,23 +24,23 @@ export type FindingKind =
  */
 export type Remedy = 'restore' | 'rebuild' | 'start' | 'upgrade' | 'access'
 
-export interface Finding {
-  kind: FindingKind
+export interface Problem {
+  kind: ProblemKind
   message: string
   remedy: Remedy
 }
 
 /** A damaged file may have millions; the first ones say enough. */
-export const MAX_FINDINGS = 100
+export const MAX_PROBLEMS = 100
 
-export class Findings {
-  readonly list: Finding[] = []
+export class Problems {
+  readonly list: Problem[] = []
 
   get isFull(): boolean {
-    return this.list.length >= MAX_FINDINGS
+    return this.list.length >= MAX_PROBLEMS
   }
 
-  add(kind: FindingKind, remedy: Remedy, message: string): void {
+  add(kind: ProblemKind, remedy: Remedy, message: string): void {
     if (!this.isFull) this.list.push({ kind, message, remedy })
   }
 }
