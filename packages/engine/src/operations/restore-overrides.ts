@@ -43,7 +43,13 @@ export function restoredTable(
     ...(billing.billingMode === 'PAY_PER_REQUEST' && { onDemandSince: now }),
     restored: summary,
   }
-  return { name: input.TargetTableName, keys: source.keys, indexes, details: { ...wanted } }
+  return {
+    name: input.TargetTableName,
+    keys: source.keys,
+    indexes,
+    details: { ...wanted },
+    ...(source.secureDelete && { secureDelete: source.secureDelete }),
+  }
 }
 
 function billingOf(

@@ -14,10 +14,12 @@ import {
   streamSpecification,
   tableClass,
 } from '../validation/table-shapes.ts'
+import type { TableRecord } from '../storage/storage.ts'
 import { checkThroughput } from '../validation/table-definition.ts'
 import { describeTable, detailsOf, type TableDetails } from './describe.ts'
 import { changedIndexes, checkIndexUpdates, usedDefinitions } from './index-updates.ts'
 import type { Operation } from './operation.ts'
+import { checkSecureDelete } from './secure-delete.ts'
 import { changedLogs, checkStreamUpdate } from './stream-specification.ts'
 
 export const updateTable: Operation<UpdateTableInput, { TableDescription?: TableDescription }> = {
@@ -43,6 +45,7 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
     StreamSpecification: streamSpecification,
     TableClass: tableClass,
     DeletionProtectionEnabled: boolean,
+    SecureDeleteEnabled: boolean,
   }),
 
   async run(context, input) {
@@ -60,7 +63,15 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
       ...newDefinitions(input),
     ])
     const logs = changedLogs(table, input.StreamSpecification)
-    const changed = await storage.replaceTable({ ...table, indexes, logs, details: { ...details } })
+    const secureDelete = changedSecureDelete(table, input)
+    if (secureDelete) checkSecureDelete(logs)
+    const changed = await storage.replaceTable({
+      ...table,
+      indexes,
+      logs,
+      details: { ...details },
+      ...(secureDelete && { secureDelete }),
+    })
     return { TableDescription: describeTable(context, changed) }
   },
 }
@@ -78,6 +89,7 @@ const CHANGES = [
   'GlobalSecondaryIndexUpdates',
   'DeletionProtectionEnabled',
   'TableClass',
+  'SecureDeleteEnabled',
 ] as const
 
 /** The requested changes; an empty list of index updates is not a change. */
@@ -113,6 +125,16 @@ function checkAlone(input: UpdateTableInput): void {
   if (input.ProvisionedThroughput && isIndexMade) {
     throw invalid('You cannot create or delete index while updating table IOPS')
   }
+}
+
+function changedSecureDelete(
+  { secureDelete = false }: TableRecord,
+  { SecureDeleteEnabled: wanted }: UpdateTableInput,
+): boolean {
+  if (wanted === false && secureDelete) {
+    throw invalid('SecureDeleteEnabled cannot be turned off. Copy the items to another table')
+  }
+  return secureDelete || wanted === true
 }
 
 function changedDetails(input: UpdateTableInput, old: TableDetails, now: number): TableDetails {

@@ -7,11 +7,12 @@ import { allBackups } from './backups/backup-records.ts'
 import { allocate, type FastBuffer } from './lmdb/bytes.ts'
 import { owners, type EntryOwner } from './catalog.ts'
 import { hasEntry, writeEntryKey } from './indexes.ts'
+import { ERASED, type Erased } from './item-keys/encrypted-value.ts'
 import type { Job } from './jobs/jobs.ts'
 import { writeItemKey } from './keys.ts'
 import { entryKey, KeySource, type Environment, type Snapshot, type Table } from './lmdb/lmdb.ts'
 import type { OpenStorage } from './open-storage.ts'
-import { lmdbRange } from './reads.ts'
+import { lmdbRange, readAgain } from './reads.ts'
 import type { TableRecord } from './storage.ts'
 import { allStreams } from './changes/streams.ts'
 
@@ -90,7 +91,8 @@ class Check {
       this.report.items++
       const id = key.readUInt32BE(0)
       const table = this.#tables.get(id)
-      if (table !== undefined) this.#item(table, key, item)
+      if (item === ERASED) this.#erased(key)
+      else if (table !== undefined) this.#item(table, key, item)
       else if (!this.#removing.has(id)) this.#problem(`An item belongs to no table (id ${id})`)
     })
   }
@@ -112,6 +114,11 @@ class Check {
         this.#problem(`A change belongs to no table or stream (id ${id})`)
       }
     })
+  }
+
+  /** An item that was replaced after the snapshot began has no key; one that is still there must. */
+  #erased(key: FastBuffer): void {
+    readAgain(this.#env, this.#env.items, this.#source.ofBytes(key, 0, key.length))
   }
 
   #item(table: TableRecord, key: FastBuffer, item: Item): void {
@@ -141,13 +148,15 @@ class Check {
   }
 
   #entry(table: TableRecord, owner: EntryOwner, key: FastBuffer, offset: number): void {
-    let item: Item | undefined
+    let item: Item | Erased | undefined
     try {
       item = this.#env.items.get(this.#source.ofBytes(key, offset, key.length), this.#snapshot)
     } catch {
       // The check of the items has already reported it.
       return
     }
+    // Replaced after the snapshot began.
+    if (item === ERASED) return
     if (item !== undefined && hasEntry(owner, item)) {
       const itemKey = { bytes: key, start: offset, end: key.length }
       const { end } = writeEntryKey(owner, item, itemKey, this.#entryKey, 0)

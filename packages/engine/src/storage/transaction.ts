@@ -14,6 +14,8 @@ import {
 } from './changes/changes.ts'
 import { owners, VERSION_KEY, type Catalog, type EntryOwner } from './catalog.ts'
 import { ItemWriter, decodeItem } from './codec.ts'
+import type { KeyWork } from './item-keys/item-keys.ts'
+import { requireKey } from './item-keys/encrypted-value.ts'
 import { hasEntry, sameEntry, writeEntryPrefix } from './indexes.ts'
 import { writeItemKey } from './keys.ts'
 import { KeySource, type EncodedValue, type Environment } from './lmdb/lmdb.ts'
@@ -35,6 +37,8 @@ interface Operation {
   keyEnd: number
   valueStart: number
   valueEnd: number
+  /** Whether the value is stored encrypted, or the one that it replaces may be. */
+  encrypted: boolean
 }
 
 type MetaKey = string | (string | number)[]
@@ -71,11 +75,13 @@ export class Transaction implements WriteTx {
   beginCommit(): void {
     this.#last = undefined
     this.#hasLogged = false
+    this.env.keys.beginCommit()
   }
 
-  /** The position is written once for all changes of a commit. */
-  endCommit(): void {
+  /** The position is written once for all changes of a commit. Returns what is left to do after it. */
+  endCommit(): KeyWork | undefined {
     if (this.#hasLogged) void this.env.meta.put(SEQUENCE_KEY, this.#last)
+    return this.env.keys.endCommit()
   }
 
   begin(): void {
@@ -94,7 +100,8 @@ export class Transaction implements WriteTx {
         return decodeItem(this.#writer.bytes.subarray(pending.valueStart, pending.valueEnd))
       }
     }
-    return this.env.items.get(this.#source.ofItem(table.id, table.keys, key))
+    const item = this.env.items.get(this.#source.ofItem(table.id, table.keys, key))
+    return item && requireKey(item)
   }
 
   put(table: TableRecord, item: Item, old: Item | undefined): void {
@@ -103,6 +110,7 @@ export class Transaction implements WriteTx {
     operation.valueStart = this.#writer.position
     this.#writer.item(item)
     operation.valueEnd = this.#writer.position
+    operation.encrypted = current.secureDelete === true
     if (current.logs !== undefined) this.#log(current, old, item)
     if (current.indexes.length === 0 && current.ttl === undefined) return
     for (const owner of owners(current)) {
@@ -123,6 +131,7 @@ export class Transaction implements WriteTx {
   delete(table: TableRecord, old: Item, expired?: 'expired'): void {
     const current = this.current(table)
     const operation = this.#itemOperation(REMOVE_ITEM, table, old)
+    operation.encrypted = current.secureDelete === true
     if (current.logs !== undefined) this.#log(current, old, undefined, expired)
     for (const owner of owners(current)) {
       if (hasEntry(owner, old)) this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
@@ -160,7 +169,29 @@ export class Transaction implements WriteTx {
     const keyStart = this.#room()
     this.#writer.bytes.set(key, keyStart)
     this.#writer.position = keyStart + key.length
-    this.#add(REMOVALS[space], keyStart, this.#writer.position)
+    const operation = this.#add(REMOVALS[space], keyStart, this.#writer.position)
+    // The table may not exist any more.
+    operation.encrypted = space !== 'entries' && this.env.keys.isInUse()
+  }
+
+  /** Takes over the slots of killed processes. */
+  adoptSlots(): void {
+    this.env.keys.adopt()
+  }
+
+  /** Encrypts an item that was stored before its table had the option. */
+  encryptItem(key: Uint8Array, value: Uint8Array): void {
+    this.#writer.reserve(key.length + value.length)
+    const keyStart = this.#writer.position
+    this.#writer.bytes.set(key, keyStart)
+    const keyEnd = keyStart + key.length
+    // The bytes of a read are the beginning of a longer buffer.
+    this.#writer.bytes.set(value.subarray(0, value.length), keyEnd)
+    this.#writer.position = keyEnd + value.length
+    const operation = this.#add(PUT_ITEM, keyStart, keyEnd)
+    operation.valueStart = keyEnd
+    operation.valueEnd = this.#writer.position
+    operation.encrypted = true
   }
 
   /** `undefined` removes. */
@@ -182,7 +213,8 @@ export class Transaction implements WriteTx {
       source.ofBytes(bytes, operation.keyStart, operation.keyEnd)
       bytes.start = operation.valueStart
       bytes.end = operation.valueEnd
-      if (operation.kind === PUT_ITEM) items.put(source, bytes)
+      if (operation.encrypted) this.#applyEncrypted(operation)
+      else if (operation.kind === PUT_ITEM) items.put(source, bytes)
       else if (operation.kind === PUT_ENTRY) entries.put(source, bytes)
       else if (operation.kind === REMOVE_ITEM) items.remove(source)
       else if (operation.kind === REMOVE_ENTRY) entries.remove(source)
@@ -200,6 +232,17 @@ export class Transaction implements WriteTx {
     }
     // A later `run` of this commit must see the catalog that this one wrote.
     if (this.#meta.length > 0) this.catalog.refresh()
+  }
+
+  /** Every value has a key of its own, and the key of what it replaces is overwritten after the commit. */
+  #applyEncrypted({ kind, valueStart, valueEnd }: Operation): void {
+    const { raw, keys, items, changes } = this.env
+    const space = kind === PUT_CHANGE || kind === REMOVE_CHANGE ? 'changes' : 'items'
+    const table = space === 'items' ? items : changes
+    const source = this.#source
+    if (kind !== PUT_CHANGE) keys.retire(raw[space].get(source))
+    if (kind === REMOVE_ITEM || kind === REMOVE_CHANGE) table.remove(source)
+    else table.put(source, keys.encrypt(this.#writer.bytes.subarray(valueStart, valueEnd)))
   }
 
   /** The position of the last change that any process logged. */
@@ -224,6 +267,7 @@ export class Transaction implements WriteTx {
       operation.valueStart = keyEnd
       this.#writer.item(imagesOf(change, view))
       operation.valueEnd = this.#writer.position
+      operation.encrypted = table.secureDelete === true
     }
   }
 
@@ -260,7 +304,7 @@ export class Transaction implements WriteTx {
   }
 
   #add(kind: number, keyStart: number, keyEnd: number): Operation {
-    const operation = { kind, keyStart, keyEnd, valueStart: 0, valueEnd: 0 }
+    const operation = { kind, keyStart, keyEnd, valueStart: 0, valueEnd: 0, encrypted: false }
     this.#operations.push(operation)
     return operation
   }

@@ -10,6 +10,8 @@ import type * as lmdb from 'lmdb'
 import type { Item } from '../../values/types.ts'
 import { copyBytes, type FastBuffer } from './bytes.ts'
 import { decodeItem } from '../codec.ts'
+import { ERASED, isEncrypted, type Erased } from '../item-keys/encrypted-value.ts'
+import { ItemKeys } from '../item-keys/item-keys.ts'
 import { cannotOpen, failureCode, writeAdvice } from './failures.ts'
 import { createPrivateFiles, DATA_FILE } from './format.ts'
 import { writeItemKey } from '../keys.ts'
@@ -89,13 +91,17 @@ interface ReadTransaction extends Snapshot {
 export interface Environment {
   root: lmdb.RootDatabase
   /** Item keys to items. */
-  items: Table<Item>
+  items: Table<Item | Erased>
   /** The same, as bytes that the next read overwrites. */
-  stored: Table<Uint8Array>
+  stored: Table<Uint8Array | Erased>
   /** Index and TTL entries to the offset of the item key within their key. */
   entries: Table<number>
   /** Keys of logs to the changes of items. */
-  changes: Table<Item>
+  changes: Table<Item | Erased>
+  /** Items and changes as they are stored, encrypted or not, as bytes that the next read overwrites. */
+  raw: Record<'items' | 'changes', Table<Uint8Array>>
+  /** The keys of encrypted items and changes. */
+  keys: ItemKeys
   /** The catalog, background jobs and tokens, as JSON. */
   meta: lmdb.Database<unknown>
   /** Called when a snapshot may be newer than the last one. */
@@ -162,9 +168,11 @@ export function openFiles(directory: string): Environment {
   // The reader slots of killed processes would keep old pages from being reused.
   root.readerCheck()
   const presence = openOrThrow(directory, () => showPresence(root))
-  const { items, stored, entries, changes, meta } = openOrThrow(directory, () =>
-    openDatabases(root),
+  const { items, stored, entries, changes, meta, rawItems, rawChanges } = openOrThrow(
+    directory,
+    () => openDatabases(root, (bytes) => keys.open(bytes)),
   )
+  const keys = new ItemKeys(meta, directory, () => otherProcesses(root))
   const reader = meta as unknown as { ensureReadTxn(): void }
   const databases = [
     root,
@@ -173,13 +181,20 @@ export function openFiles(directory: string): Environment {
     entries,
     changes,
     meta,
+    rawItems,
+    rawChanges,
   ] as unknown as NodeJS.EventEmitter[]
   return {
     root,
-    items: items as unknown as Table<Item>,
-    stored: stored as unknown as Table<Uint8Array>,
+    items: items as unknown as Table<Item | Erased>,
+    stored: stored as unknown as Table<Uint8Array | Erased>,
     entries: entries as unknown as Table<number>,
-    changes: changes as unknown as Table<Item>,
+    changes: changes as unknown as Table<Item | Erased>,
+    raw: {
+      items: rawItems as unknown as Table<Uint8Array>,
+      changes: rawChanges as unknown as Table<Uint8Array>,
+    },
+    keys,
     meta,
     onSnapshot: (listener) => {
       // lmdb's override of `on` calls super incorrectly.
@@ -191,9 +206,10 @@ export function openFiles(directory: string): Environment {
     refresh: () => refresh(root),
     otherProcesses: () => otherProcesses(root),
     commits: { rejected: 0 },
-    close() {
+    async close() {
       presence.abort()
-      return root.close()
+      await root.close()
+      keys.close()
     },
   }
 }
@@ -234,15 +250,23 @@ function openOrThrow<T>(directory: string, open: () => T): T {
 }
 
 /** The first process creates the databases, which fails if the disk is full. */
-function openDatabases(root: lmdb.RootDatabase) {
+function openDatabases(
+  root: lmdb.RootDatabase,
+  decrypt: (bytes: Uint8Array) => Uint8Array | Erased,
+) {
+  const decode = (bytes: Uint8Array): Item | Erased => {
+    if (!isEncrypted(bytes)) return decodeItem(bytes)
+    const plain = decrypt(bytes)
+    return plain === ERASED ? ERASED : decodeItem(plain)
+  }
+  const asBytes = encodedWith((bytes) => bytes)
   return {
-    items: root.openDB('items', encodedWith(decodeItem)),
-    stored: root.openDB(
-      'items',
-      encodedWith((bytes) => bytes),
-    ),
+    items: root.openDB('items', encodedWith(decode)),
+    stored: root.openDB('items', encodedWith(decrypt)),
+    rawItems: root.openDB('items', { ...asBytes }),
     entries: root.openDB('entries', encodedWith(decodeOffset)),
-    changes: root.openDB('changes', encodedWith(decodeItem)),
+    changes: root.openDB('changes', encodedWith(decode)),
+    rawChanges: root.openDB('changes', { ...asBytes }),
     meta: root.openDB('meta', { encoding: 'json' }),
   }
 }

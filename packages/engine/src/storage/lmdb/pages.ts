@@ -10,17 +10,17 @@ import { pause } from './process.ts'
 
 const MAGIC = 0xbeefc0de
 const DATA_VERSION = 2
-const HEADER_BYTES = 24
+export const HEADER_BYTES = 24
 const META_BYTES = HEADER_BYTES + 136
 const META_FLAG = 0x08
-const BRANCH = 0x01
-const LEAF = 0x02
-const NODE_BIG = 0x01
-const NODE_SUBTREE = 0x02
-const NODE_HEADER_BYTES = 8
-const NO_PAGE = 2n ** 64n - 1n
+export const BRANCH = 0x01
+export const LEAF = 0x02
+export const NODE_BIG = 0x01
+export const NODE_SUBTREE = 0x02
+export const NODE_HEADER_BYTES = 8
+export const NO_PAGE = 2n ** 64n - 1n
 
-interface Meta {
+export interface Meta {
   pageSize: number
   lastPage: bigint
   transaction: bigint
@@ -66,8 +66,7 @@ export function assertSoundFile(directory: string): void {
 
 /** Reads the length after the header, because a commit writes its pages before the header. */
 function look(handle: number): Look {
-  const first = readMeta(handle, 0)
-  const second = first && readMeta(handle, first.pageSize)
+  const [first, second] = readMetas(handle)
   const { size } = fstatSync(handle)
   const state = `${size} ${first?.transaction} ${second?.transaction}`
   // An empty file was created, but nothing was committed.
@@ -88,6 +87,12 @@ function findProblem(
   return usesOnly(handle, meta, pages)
     ? undefined
     : `is cut off: it has ${size} bytes, but its header records ${meta.lastPage + 1n} pages of ${meta.pageSize} bytes. Restore a backup`
+}
+
+/** The two headers, of which the one with the later transaction is valid. */
+export function readMetas(handle: number): [Meta | undefined, Meta | undefined] {
+  const first = readMeta(handle, 0)
+  return [first, first && readMeta(handle, first.pageSize)]
 }
 
 function readMeta(handle: number, offset: number): Meta | undefined {

@@ -1,0 +1,143 @@
+// Overwrites the parts of a data file that hold no data: free pages, and the gaps in used ones. LMDB
+// leaves in them what they held before. It reads neither, so they can be overwritten in place while no
+// transaction writes and no reader has an older snapshot.
+
+import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { DATA_FILE } from './format.ts'
+import {
+  BRANCH,
+  HEADER_BYTES,
+  LEAF,
+  type Meta,
+  NO_PAGE,
+  NODE_BIG,
+  NODE_HEADER_BYTES,
+  NODE_SUBTREE,
+  readMetas,
+} from './pages.ts'
+
+const META_PAGES = 2
+const MAX_WRITE_BYTES = 1 << 20
+
+/** Changes nothing if the file is not what it should be. */
+export function overwriteUnusedSpace(directory: string): void {
+  const handle = openSync(join(directory, DATA_FILE), 'r+')
+  try {
+    const [first, second] = readMetas(handle)
+    if (!first || !second) throw unexpected('its header is damaged')
+    const walk = new Walk(handle, second.transaction > first.transaction ? second : first)
+    walk.run()
+    for (const [start, end] of walk.unused()) overwrite(handle, start, end)
+    fdatasyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function unexpected(detail: string): Error {
+  return new Error(`Cannot overwrite the unused space of ${DATA_FILE}: ${detail}`)
+}
+
+function overwrite(handle: number, start: number, end: number): void {
+  const zeros = Buffer.alloc(Math.min(end - start, MAX_WRITE_BYTES))
+  for (let at = start; at < end;) {
+    at += writeSync(handle, zeros, 0, Math.min(zeros.length, end - at), at)
+  }
+}
+
+/** Finds every used page, and the unused bytes within it. */
+class Walk {
+  readonly #handle: number
+  readonly #pageSize: number
+  readonly #size: number
+  readonly #used: Uint8Array
+  readonly #page: Buffer
+  readonly #pending: bigint[]
+  readonly #gaps: [number, number][] = []
+
+  constructor(handle: number, { pageSize, lastPage, roots }: Meta) {
+    this.#handle = handle
+    this.#pageSize = pageSize
+    this.#size = fstatSync(handle).size
+    this.#used = new Uint8Array(Math.max(Number(lastPage) + 1, Math.ceil(this.#size / pageSize)))
+    this.#used.fill(1, 0, META_PAGES)
+    this.#page = Buffer.alloc(pageSize)
+    this.#pending = roots.filter((root) => root !== NO_PAGE)
+  }
+
+  run(): void {
+    for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
+      this.#visit(Number(next))
+    }
+  }
+
+  /** Byte ranges in the file. */
+  *unused(): Iterable<[number, number]> {
+    yield* this.#gaps
+    const used = this.#used
+    for (let from = 0; from < used.length; from++) {
+      if (used[from] === 1) continue
+      let to = from
+      while (to < used.length && used[to] === 0) to++
+      const [start, end] = [from * this.#pageSize, Math.min(to * this.#pageSize, this.#size)]
+      if (start < end) yield [start, end]
+      from = to
+    }
+  }
+
+  #visit(number: number): void {
+    this.#use(number, 1)
+    const page = this.#page
+    const start = number * this.#pageSize
+    if (readSync(this.#handle, page, 0, this.#pageSize, start) < this.#pageSize) {
+      throw unexpected('a page is missing')
+    }
+    const flags = page.readUInt16LE(18)
+    const isBranch = (flags & BRANCH) !== 0
+    const lower = page.readUInt16LE(20)
+    const upper = page.readUInt16LE(22)
+    const isTree = isBranch !== ((flags & LEAF) !== 0)
+    if (!isTree || lower > upper || HEADER_BYTES + upper > this.#pageSize) {
+      throw unexpected(`page ${number} is damaged`)
+    }
+    if (lower < upper) this.#gaps.push([start + HEADER_BYTES + lower, start + HEADER_BYTES + upper])
+    for (let at = HEADER_BYTES; at < HEADER_BYTES + lower; at += 2) {
+      this.#visitNode(HEADER_BYTES + page.readUInt16LE(at), isBranch)
+    }
+  }
+
+  #visitNode(at: number, isBranch: boolean): void {
+    const page = this.#page
+    const low = page.readUInt32LE(at)
+    const flags = page.readUInt16LE(at + 4)
+    if (isBranch) {
+      this.#pending.push(BigInt(low) | (BigInt(flags) << 32n))
+      return
+    }
+    const data = at + NODE_HEADER_BYTES + page.readUInt16LE(at + 6)
+    if ((flags & NODE_SUBTREE) !== 0) {
+      const root = page.readBigUInt64LE(data + 40)
+      if (root !== NO_PAGE) this.#pending.push(root)
+    } else if ((flags & NODE_BIG) !== 0) {
+      const first = Number(page.readBigUInt64LE(data))
+      const bytes = HEADER_BYTES + low
+      const pages = Math.ceil(bytes / this.#pageSize)
+      this.#use(first, pages)
+      const end = (first + pages) * this.#pageSize
+      if (first * this.#pageSize + bytes < end) {
+        this.#gaps.push([first * this.#pageSize + bytes, end])
+      }
+    }
+  }
+
+  /** A page that is used twice or does not exist means that the file was not understood. */
+  #use(first: number, pages: number): void {
+    for (let number = first; number < first + pages; number++) {
+      if (number < META_PAGES || this.#used[number] !== 0) {
+        throw unexpected(`page ${number} is not where it should be`)
+      }
+      this.#used[number] = 1
+    }
+  }
+}
