@@ -11,6 +11,7 @@ import { tableNotFound, validationError } from '../errors.ts'
 import type { LogRecord, NewLog, Storage, TableRecord } from '../storage/storage.ts'
 import { nameOf } from '../validation/names.ts'
 import { boolean, integer, structure, tableName } from '../validation/shapes.ts'
+import { detailsOf } from './describe.ts'
 import type { Operation } from './operation.ts'
 import { checkSecureDelete } from './secure-delete.ts'
 
@@ -50,7 +51,7 @@ export const updateContinuousBackups: Operation<
     const table = backedUpTable(storage, input.TableName)
     const others = (table.logs ?? []).filter(({ kind }) => kind !== 'recovery')
     const logs = enabled ? [...others, recoveryLog(table, days, clock.now())] : others
-    if (table.secureDelete) checkSecureDelete(logs)
+    if (detailsOf(table).secureDelete) checkSecureDelete(logs)
     return describeRecovery(await storage.replaceTable({ ...table, logs }), clock.now())
   },
 }

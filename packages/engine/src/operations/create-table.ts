@@ -79,6 +79,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
       ...(billing === 'PAY_PER_REQUEST' && { onDemandSince: clock.now() }),
       ...(input.DeletionProtectionEnabled && { deletionProtection: true }),
       ...(input.TableClass && { tableClass: input.TableClass }),
+      ...(secureDelete && { secureDelete }),
       ...(input.Tags && { tags: input.Tags }),
     }
     const table = await storage.createTable({
@@ -87,7 +88,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
       indexes,
       details: { ...details },
       ...(stream && { logs: [stream] }),
-      ...(secureDelete && { secureDelete }),
+      ...(secureDelete && { encrypted: true }),
     })
     return { TableDescription: describeTable(context, table) }
   },

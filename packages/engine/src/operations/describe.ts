@@ -18,6 +18,7 @@ export interface TableDetails {
   onDemandSince?: number
   deletionProtection?: boolean
   tableClass?: string
+  secureDelete?: boolean
   tags?: Tag[]
   /** The source of a running restore. */
   restored?: NonNullable<TableDescription['RestoreSummary']>
@@ -82,7 +83,7 @@ export function describeTable(
     ...(details.restored && table.restoring && { RestoreSummary: details.restored }),
     ...(details.tableClass && { TableClassSummary: { TableClass: details.tableClass } }),
     DeletionProtectionEnabled: details.deletionProtection ?? false,
-    ...(table.secureDelete && { SecureDeleteEnabled: true }),
+    ...(details.secureDelete && { SecureDeleteEnabled: true }),
   }
 }
 

@@ -42,13 +42,14 @@ export function restoredTable(
     ...billing,
     ...(billing.billingMode === 'PAY_PER_REQUEST' && { onDemandSince: now }),
     restored: summary,
+    ...(details.secureDelete && { secureDelete: true }),
   }
   return {
     name: input.TargetTableName,
     keys: source.keys,
     indexes,
     details: { ...wanted },
-    ...(source.secureDelete && { secureDelete: source.secureDelete }),
+    ...(source.encrypted && { encrypted: source.encrypted }),
   }
 }
 

@@ -14,7 +14,6 @@ import {
   streamSpecification,
   tableClass,
 } from '../validation/table-shapes.ts'
-import type { TableRecord } from '../storage/storage.ts'
 import { checkThroughput } from '../validation/table-definition.ts'
 import { describeTable, detailsOf, type TableDetails } from './describe.ts'
 import { changedIndexes, checkIndexUpdates, usedDefinitions } from './index-updates.ts'
@@ -63,14 +62,13 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
       ...newDefinitions(input),
     ])
     const logs = changedLogs(table, input.StreamSpecification)
-    const secureDelete = changedSecureDelete(table, input)
-    if (secureDelete) checkSecureDelete(logs)
+    if (details.secureDelete) checkSecureDelete(logs)
     const changed = await storage.replaceTable({
       ...table,
       indexes,
       logs,
       details: { ...details },
-      ...(secureDelete && { secureDelete }),
+      ...(details.secureDelete && { encrypted: true }),
     })
     return { TableDescription: describeTable(context, changed) }
   },
@@ -127,16 +125,6 @@ function checkAlone(input: UpdateTableInput): void {
   }
 }
 
-function changedSecureDelete(
-  { secureDelete = false }: TableRecord,
-  { SecureDeleteEnabled: wanted }: UpdateTableInput,
-): boolean {
-  if (wanted === false && secureDelete) {
-    throw invalid('SecureDeleteEnabled cannot be turned off. Copy the items to another table')
-  }
-  return secureDelete || wanted === true
-}
-
 function changedDetails(input: UpdateTableInput, old: TableDetails, now: number): TableDetails {
   const details = { ...old }
   const billing = input.BillingMode ?? old.billingMode
@@ -160,6 +148,10 @@ function changedDetails(input: UpdateTableInput, old: TableDetails, now: number)
     details.deletionProtection = input.DeletionProtectionEnabled
   }
   if (input.TableClass) details.tableClass = input.TableClass
+  if (input.SecureDeleteEnabled === false && old.secureDelete) {
+    throw invalid('SecureDeleteEnabled cannot be turned off. Copy the items to another table')
+  }
+  if (input.SecureDeleteEnabled) details.secureDelete = true
   return details
 }
 

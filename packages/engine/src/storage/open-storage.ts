@@ -24,8 +24,8 @@ export interface StorageOptions {
   clock?: Clock
   /** Interval of the search for expired items; with 0 only calls of `sweep` delete them. */
   sweepIntervalMs?: number
-  /** For tests: every new table has secure deletion. */
-  secureDelete?: boolean
+  /** For tests: every new table is encrypted. */
+  encrypted?: boolean
 }
 
 /** Also gives the backup and the integrity check access to the environment. */
@@ -36,7 +36,7 @@ export interface OpenStorage extends Storage {
 /** Several processes may open one directory at the same time. Throws if it cannot be used. */
 export function openStorage(options: StorageOptions): OpenStorage {
   const { directory, clock = systemClock, sweepIntervalMs = 1000 } = options
-  const defaults: Partial<NewTable> = options.secureDelete ? { secureDelete: true } : {}
+  const defaults: Partial<NewTable> = options.encrypted ? { encrypted: true } : {}
   const env = openEnvironment(directory)
   const committed = new Catalog(env)
   const transaction = new Transaction(env, new Catalog(env), clock)

@@ -75,8 +75,11 @@ export interface NewTable {
   logs?: NewLog[]
   /** Items whose attribute holds a past time in epoch seconds are deleted in the background. */
   ttl?: { attribute: string }
-  /** What a write replaces or deletes cannot be recovered from the directory once it is acknowledged. */
-  secureDelete?: true
+  /**
+   * Each item is encrypted with a key of its own. What a write replaces or deletes cannot be recovered
+   * from the directory once the write is acknowledged.
+   */
+  encrypted?: true
   /** JSON data of the operations (billing, tags, PITR, …), stored without being read here. */
   details?: Record<string, unknown>
 }
@@ -96,7 +99,7 @@ export interface TableRecord extends NewTable {
   streamLabel?: string
   /** Its items are still being copied, so it cannot be used yet. */
   restoring?: true
-  /** Items from before `secureDelete` are still being encrypted. */
+  /** Items from before it was `encrypted` are still being encrypted. */
   encrypting?: true
 }
 

@@ -83,7 +83,7 @@ export function replaceTable(tx: Transaction, change: TableChange, now: number):
     createdAt: current.createdAt,
     version: current.version + 1,
     indexes: change.indexes.map((index) => indexRecord(current, index, ids)),
-    ...secureDeletion(current, change),
+    ...encryption(current, change),
     ...(ttl && { ttl: ttlRecord(current, ttl.attribute, ids) }),
   }
   const record = replaceLogs(tx, current, bare, logs ?? [], now, ids)
@@ -104,13 +104,13 @@ export function replaceTable(tx: Transaction, change: TableChange, now: number):
 }
 
 /** It cannot be turned off, because encrypted items would stay; only the job ends the encryption. */
-function secureDeletion(
+function encryption(
   current: TableRecord,
   change: TableChange,
-): Pick<TableRecord, 'secureDelete' | 'encrypting'> {
-  if (!current.secureDelete && !change.secureDelete) return {}
-  const isNew = !current.secureDelete
-  return { secureDelete: true, ...((isNew || current.encrypting) && { encrypting: true }) }
+): Pick<TableRecord, 'encrypted' | 'encrypting'> {
+  if (!current.encrypted && !change.encrypted) return {}
+  const isNew = !current.encrypted
+  return { encrypted: true, ...((isNew || current.encrypting) && { encrypting: true }) }
 }
 
 function indexRecord(current: TableRecord, index: IndexRecord | NewIndex, ids: Ids): IndexRecord {

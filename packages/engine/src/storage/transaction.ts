@@ -110,7 +110,7 @@ export class Transaction implements WriteTx {
     operation.valueStart = this.#writer.position
     this.#writer.item(item)
     operation.valueEnd = this.#writer.position
-    operation.encrypted = current.secureDelete === true
+    operation.encrypted = current.encrypted === true
     if (current.logs !== undefined) this.#log(current, old, item)
     if (current.indexes.length === 0 && current.ttl === undefined) return
     for (const owner of owners(current)) {
@@ -131,7 +131,7 @@ export class Transaction implements WriteTx {
   delete(table: TableRecord, old: Item, expired?: 'expired'): void {
     const current = this.current(table)
     const operation = this.#itemOperation(REMOVE_ITEM, table, old)
-    operation.encrypted = current.secureDelete === true
+    operation.encrypted = current.encrypted === true
     if (current.logs !== undefined) this.#log(current, old, undefined, expired)
     for (const owner of owners(current)) {
       if (hasEntry(owner, old)) this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
@@ -267,7 +267,7 @@ export class Transaction implements WriteTx {
       operation.valueStart = keyEnd
       this.#writer.item(imagesOf(change, view))
       operation.valueEnd = this.#writer.position
-      operation.encrypted = table.secureDelete === true
+      operation.encrypted = table.encrypted === true
     }
   }
 

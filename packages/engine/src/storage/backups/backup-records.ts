@@ -36,10 +36,10 @@ export function* allBackups(env: Environment): Iterable<BackupRecord> {
 
 export function spaceOf(
   id: number,
-  { keys, createdAt, secureDelete }: TableRecord,
+  { keys, createdAt, encrypted }: TableRecord,
 ): TableRecord {
   const space = { id, name: '', keys, indexes: [], version: 1, createdAt }
-  return secureDelete ? { ...space, secureDelete } : space
+  return encrypted ? { ...space, encrypted } : space
 }
 
 /** Turns the items of a table that is being dropped into a backup. */

@@ -1,7 +1,7 @@
 // The copy of a data directory that a conversion makes before it changes anything. It is inside the
 // directory, because that may be the only place that the process can write to. LMDB writes it without
-// free pages, so it contains nothing that was deleted before, and without the items of tables with secure
-// deletion. It opens with the version that wrote it.
+// free pages, so it contains nothing that was deleted before, and without the items of encrypted
+// tables. It opens with the version that wrote it.
 
 import {
   chmodSync,
@@ -76,8 +76,8 @@ export async function makeCopy(
     chmodSync(join(partial, DATA_FILE), 0o600)
     flush(join(partial, DATA_FILE))
     await verifyCopy(env, partial)
-    const erasable = tablesWithSecureDelete(env)
-    if (erasable.length > 0) await removeFromCopy(partial, erasable)
+    const encrypted = encryptedTables(env)
+    if (encrypted.length > 0) await removeFromCopy(partial, encrypted)
     writeFormat(partial, { format })
     renameSync(partial, join(directory, name))
     syncDirectory(directory)
@@ -93,9 +93,9 @@ export async function makeCopy(
   }
 }
 
-function tablesWithSecureDelete(env: Environment): string[] {
+function encryptedTables(env: Environment): string[] {
   return Array.from(env.meta.getRange(ALL_TABLES), ({ value }) => value as TableRecord)
-    .filter(({ secureDelete }) => secureDelete)
+    .filter(({ encrypted }) => encrypted)
     .map(({ name }) => name)
 }
 
