@@ -43,8 +43,8 @@ const leftOut: [what: string, reason: string][] = [
     'An index by expiry time finds them at almost no cost',
   ],
   [
-    'TableSizeBytes, IndexSizeBytes, and the size of the backup of a deleted table are 0; item counts are current',
-    'AWS updates both every six hours; a size would need a scan of all items',
+    'ItemCount, TableSizeBytes and IndexSizeBytes are exact at any time; in AWS they are up to six hours old',
+    'Every write updates them in its own transaction',
   ],
   [
     'The number of tables, and how often throughput, billing and time to live may change, are not limited; DescribeLimits returns the limits of a new AWS account',

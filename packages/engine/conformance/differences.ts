@@ -31,6 +31,12 @@ export const differences = {
     reason: 'The in-process face takes plain values',
   },
 
+  'index-sizes': {
+    targets: local,
+    aws: 'IndexSizeBytes is the size of what the index projects',
+    instead: 'IndexSizeBytes is the size of the whole items',
+    reason: 'DynamoDB Local keeps no projections',
+  },
   'missing-table-text': {
     targets: local,
     aws: 'Says "Requested resource not found", table operations with the name of the table',

@@ -1,5 +1,7 @@
 /** Sizes: keys, names and items, to the byte. */
 import {
+  DeleteItemCommand,
+  DescribeTableCommand,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
@@ -7,7 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { expectRefusal, type Item, read, refuses, testUnless, text, useTable } from './harness.ts'
-import type { Target } from './target.ts'
+import { expected, type Target } from './target.ts'
 
 const limit = 409_600
 const tooLarge = { message: 'Item size has exceeded the maximum allowed size' }
@@ -21,6 +23,78 @@ export function sizes(target: Target): void {
     const composite = useTable(target, { key: { pk: 'S', sk: 'S' } })
     const put = (Item: Item, TableName = table) =>
       target.client.send(new PutItemCommand({ TableName, Item }))
+
+    describe('of a table and its indexes', () => {
+      const counted = useTable(target, {
+        key: { pk: 'S' },
+        global: {
+          all: { key: { g: 'S' } },
+          included: { key: { g: 'S' }, project: ['a'] },
+          keys: { key: { g: 'S' }, project: 'KEYS_ONLY' },
+        },
+      })
+      const sizesNow = async () => {
+        const { Table } = await target.client.send(new DescribeTableCommand({ TableName: counted }))
+        const found = Table?.GlobalSecondaryIndexes ?? []
+        const indexes = found.map(({ IndexName, ItemCount, IndexSizeBytes }) => [
+          IndexName,
+          [ItemCount, IndexSizeBytes],
+        ])
+        return {
+          table: [Table?.ItemCount, Table?.TableSizeBytes],
+          ...(Object.fromEntries(indexes) as Record<string, number[]>),
+        }
+      }
+      /** Key 4, g 4, a 5, n 5, m 11. */
+      const whole = {
+        pk: { S: 'k1' },
+        g: { S: 'ggg' },
+        a: { S: 'aaaa' },
+        n: { N: '12345' },
+        m: { M: { x: { L: [{ S: 'x' }] } } },
+      }
+      const projected = (of: number, all: number) => expected(target, 'index-sizes', of, all)
+
+      test('are the sums of the sizes of what they have, after every write', async () => {
+        expect(await sizesNow()).toEqual({
+          table: [0, 0],
+          all: [0, 0],
+          included: [0, 0],
+          keys: [0, 0],
+        })
+        await put(whole, counted)
+        await put({ pk: { S: 'k2' }, a: { S: 'aaaa' } }, counted)
+        expect(await sizesNow()).toEqual({
+          table: [2, 29 + 9],
+          all: [1, 29],
+          included: [1, projected(13, 29)],
+          keys: [1, projected(8, 29)],
+        })
+        await put({ pk: { S: 'k1' }, g: { S: 'gg' }, a: { S: 'aaaaaa' } }, counted)
+        await target.client.send(
+          new UpdateItemCommand({
+            TableName: counted,
+            Key: { pk: { S: 'k2' } },
+            UpdateExpression: 'SET g = :g, b = :b',
+            ExpressionAttributeValues: { ':g': { S: 'g' }, ':b': { BOOL: true } },
+          }),
+        )
+        expect(await sizesNow()).toEqual({
+          table: [2, 14 + 13],
+          all: [2, 14 + 13],
+          included: [2, projected(14 + 11, 14 + 13)],
+          keys: [2, projected(7 + 6, 14 + 13)],
+        })
+        const Key = { pk: { S: 'k1' } }
+        await target.client.send(new DeleteItemCommand({ TableName: counted, Key }))
+        expect(await sizesNow()).toEqual({
+          table: [1, 13],
+          all: [1, 13],
+          included: [1, projected(11, 13)],
+          keys: [1, projected(6, 13)],
+        })
+      })
+    })
 
     describe('of an item', () => {
       /** What the value of attribute v takes, apart from the padding: key 2 + 1, names 1 + 1. */

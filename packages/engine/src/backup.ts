@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { createPrivateFile } from '@strongroom/platform/private-file'
 import {
+  BACKUP_VERSION,
   BackupWriter,
   cannotBackUp,
   cannotRestore,
@@ -27,7 +28,7 @@ import {
 import { boundsOfId } from './storage/bounds.ts'
 import { checkStorage } from './storage/check.ts'
 import { decodeItem, ItemWriter } from './storage/codec.ts'
-import { FORMAT_FILE, FORMAT_VERSION, makeDirectory, syncDirectory } from './storage/lmdb/format.ts'
+import { FORMAT_FILE, makeDirectory, syncDirectory } from './storage/lmdb/format.ts'
 import { openStorage, type OpenStorage } from './storage/open-storage.ts'
 import {
   removeKilledBackups,
@@ -98,7 +99,7 @@ async function backupThrough(
     try {
       const exclude = new Set(options.exclude)
       const { attachments = [], clock = systemClock } = options
-      const header: BackupHeader = { format: FORMAT_VERSION, createdAt: clock.now() }
+      const header: BackupHeader = { format: BACKUP_VERSION, createdAt: clock.now() }
       const manifest: BackupManifest = {
         ...header,
         tables: [],

@@ -104,11 +104,12 @@ describe('a server on a data directory of an earlier build', () => {
       TWO_KEY_ALLOW_HTTP: 'true',
       TWO_KEY_SLACK_API_URL: slack.url,
     })
-    expect([server.conversions, backupsIn(directory), server.bootstrap]).toEqual([
-      [],
-      [],
-      undefined,
+    expect(server.conversions.map(({ kind }) => kind)).toEqual([
+      'copying',
+      'converting',
+      'converted',
     ])
+    expect([backupsIn(directory).length, server.bootstrap]).toEqual([1, undefined])
     const { run, call, open, signIn } = clientOf(server.url, known)
 
     expect(await signIn()).toMatchObject({ operator: { name: 'admin', role: 'admin' } })
@@ -213,9 +214,10 @@ describe('a server on a data directory of an earlier build', () => {
     expect(server.conversions.map(({ kind }) => kind)).toEqual([
       'copying',
       'converting',
+      'converting',
       'converted',
     ])
-    expect(await formatIn(directory)).toEqual({ name: 'strongroom-engine', format: 2 })
+    expect(await formatIn(directory)).toEqual({ name: 'strongroom-engine', format: 3 })
     const [backup = '', ...others] = backupsIn(directory)
     expect(others).toEqual([])
     expect(await formatIn(join(directory, backup))).toEqual({
@@ -243,14 +245,14 @@ test('strongroom serve refuses a data directory of a newer version and changes n
   const { directory } = await copyFixture('format-2')
   await writeFile(
     join(directory, 'format.json'),
-    `${JSON.stringify({ name: 'strongroom-engine', format: 3 })}\n`,
+    `${JSON.stringify({ name: 'strongroom-engine', format: 4 })}\n`,
   )
   const before = [await formatIn(directory), await readFile(join(directory, 'data.mdb'))]
   const args = ['serve', '--port', '0', '--data', directory]
   expect(await strongroom(args, { stdin: '' })).toEqual({
     code: 1,
     stdout: '',
-    stderr: `Cannot open the data directory "${directory}": it was written by a newer version (format 3, and this version knows formats up to 2): start that version again, or restore a backup that this version made\n`,
+    stderr: `Cannot open the data directory "${directory}": it was written by a newer version (format 4, and this version knows formats up to 3): start that version again, or restore a backup that this version made\n`,
   })
   expect([await formatIn(directory), await readFile(join(directory, 'data.mdb'))]).toEqual(before)
   expect(backupsIn(directory)).toEqual([])

@@ -9,8 +9,8 @@ import { itemSize } from '../values/size.ts'
 import { attribute, type Item } from '../values/types.ts'
 import { keyAttributes } from '../validation/keys.ts'
 import type { ConsumedCapacity } from '../db.ts'
-import { isIndexed } from '../storage/keys.ts'
-import { pick, projectedNames } from './index-view.ts'
+import { hasEntry, projectedNames } from '../storage/indexes.ts'
+import { pick } from './index-view.ts'
 
 type CapacityDetail = 'NONE' | 'TOTAL' | 'INDEXES'
 
@@ -125,8 +125,8 @@ function indexWriteUnits(
   item: Item | undefined,
 ): number {
   const names = projectedNames(table, index)
-  const before = old && isIndexed(index.keys, old) ? pick(names, old) : undefined
-  const after = item && isIndexed(index.keys, item) ? pick(names, item) : undefined
+  const before = old && hasEntry(index, old) ? pick(names, old) : undefined
+  const after = item && hasEntry(index, item) ? pick(names, item) : undefined
   if (!before && !after) return 0
   if (!before || !after) return writeUnits(Math.max(sizeOf(before), sizeOf(after)))
   const sameKey = keyAttributes(index.keys).every(({ name }) => {

@@ -9,7 +9,7 @@ import { structure, tableName } from '../validation/shapes.ts'
 import type { DropOptions, TableRecord } from '../storage/storage.ts'
 import { recoveryOf } from './continuous-backups.ts'
 import { describeTable, detailsOf } from './describe.ts'
-import type { Context, Operation } from './operation.ts'
+import type { Operation } from './operation.ts'
 
 const SYSTEM_BACKUP_MS = 35 * 24 * 60 * 60 * 1000
 
@@ -24,15 +24,11 @@ export const deleteTable: Operation<TableInput, { TableDescription?: TableDescri
         'Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.',
       )
     }
-    await context.storage.dropTable(
-      table.name,
-      recoveryOf(table) ? keepOptions(context, table) : {},
-    )
+    await context.storage.dropTable(table.name, recoveryOf(table) ? keepOptions(table) : {})
     return { TableDescription: describeTable(context, table, 'DELETING') }
   },
 }
 
-function keepOptions({ storage }: Context, table: TableRecord): DropOptions {
-  const name = `${table.name}$DeletedTableBackup`
-  return { keepAs: { name, keepMs: SYSTEM_BACKUP_MS, items: storage.count(table) } }
+function keepOptions({ name }: TableRecord): DropOptions {
+  return { keepAs: { name: `${name}$DeletedTableBackup`, keepMs: SYSTEM_BACKUP_MS } }
 }

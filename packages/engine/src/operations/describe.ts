@@ -1,8 +1,7 @@
 /**
  * The description of a table, and what the operations store with it besides keys and indexes.
  *
- * Sizes and counts are current where that is cheap; AWS's are hours old. Capacity is stored and returned,
- * but limits nothing.
+ * Sizes and counts are exact; AWS's are hours old. Capacity is stored and returned, but limits nothing.
  */
 import type { AttributeDefinition, TableDescription, Tag, Throughput } from '../db.ts'
 import type { IndexRecord, KeySchema, Storage, TableRecord } from '../storage/storage.ts'
@@ -68,7 +67,7 @@ export function describeTable(
     TableStatus: tableStatus(table, status, filling),
     CreationDateTime: table.createdAt / 1000,
     ProvisionedThroughput: describeThroughput(details.throughput),
-    TableSizeBytes: 0,
+    TableSizeBytes: counted ? context.storage.size(table) : 0,
     ItemCount: counted ? context.storage.count(table) : 0,
     TableArn: arn,
     TableId: details.tableId,
@@ -99,7 +98,7 @@ function describeIndexes(storage: Storage, table: TableRecord, arn: string, stat
     IndexName: index.name,
     KeySchema: describeKeys(index.keys),
     Projection: describeProjection(index.projection),
-    IndexSizeBytes: 0,
+    IndexSizeBytes: status === 'ACTIVE' ? storage.size(table, index) : 0,
     ItemCount: status === 'ACTIVE' ? storage.count(table, index) : 0,
     IndexArn: `${arn}/index/${index.name}`,
   })

@@ -18,7 +18,8 @@ import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { responseText, itemText } from '../values/wire-text.ts'
 import { capacityMeter, readUnits } from './capacity.ts'
-import { pick, projectedNames } from './index-view.ts'
+import { projectedNames } from '../storage/indexes.ts'
+import { pick } from './index-view.ts'
 import type { Context } from './operation.ts'
 
 export const MAX_PAGE_BYTES = 1024 * 1024

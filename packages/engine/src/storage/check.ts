@@ -1,12 +1,15 @@
 // Verifies a data directory: every item decodes and is stored under its own key, every index and TTL
-// entry belongs to an item, and no item lacks an entry. It works on one snapshot while others write.
-// Entries that a background job has yet to add or remove are not problems.
+// entry belongs to an item, no item lacks an entry, and the stored counts are those of the items. It
+// works on one snapshot while others write. Entries that a background job has yet to add or remove are
+// not problems.
 
+import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import { allBackups } from './backups/backup-records.ts'
 import { allocate, type FastBuffer } from './lmdb/bytes.ts'
 import { owners, type EntryOwner } from './catalog.ts'
-import { hasEntry, writeEntryKey } from './indexes.ts'
+import { ALL_COUNTS, type Count, readCount } from './counts.ts'
+import { hasEntry, projectedSize, writeEntryKey } from './indexes.ts'
 import { ERASED, type Erased } from './item-keys/encrypted-value.ts'
 import type { Job } from './jobs/jobs.ts'
 import { writeItemKey } from './keys.ts'
@@ -42,6 +45,7 @@ export async function checkStorage(
     await check.items()
     await check.entries()
     await check.changes()
+    check.counts()
     return check.report
   } finally {
     transaction.done()
@@ -58,6 +62,12 @@ class Check {
   readonly #logs = new Set<number>()
   readonly #filling = new Set<number>()
   readonly #removing = new Set<number>()
+  /** What was found, by id of table, index or backup. */
+  readonly #found = new Map<number, Count>()
+  /** Tables with items that could not be read, because they were replaced during the check. */
+  readonly #uncounted = new Set<number>()
+  /** The counts of finished backups, which are in their records. */
+  readonly #backups = new Map<number, Count>()
   readonly #source = new KeySource()
   readonly #itemKey = allocate(8192)
   readonly #entryKey = allocate(16384)
@@ -75,7 +85,10 @@ class Check {
     for (const table of tables) {
       for (const owner of owners(table)) this.#owners.set(owner.id, { table, owner })
     }
-    for (const { space } of allBackups(env)) this.#tables.set(space.id, space)
+    for (const { space, status, items, bytes } of allBackups(env)) {
+      this.#tables.set(space.id, space)
+      if (status === 'AVAILABLE') this.#backups.set(space.id, { items, bytes })
+    }
     for (const { logs = [] } of tables) for (const { id } of logs) this.#logs.add(id)
     for (const { id } of allStreams(env)) this.#logs.add(id)
     const jobs = env.meta.getRange({ start: ['job'], end: ['job!'], ...this.#snapshot })
@@ -91,7 +104,7 @@ class Check {
       this.report.items++
       const id = key.readUInt32BE(0)
       const table = this.#tables.get(id)
-      if (item === ERASED) this.#erased(key)
+      if (item === ERASED) this.#erased(id, key)
       else if (table !== undefined) this.#item(table, key, item)
       else if (!this.#removing.has(id)) this.#problem(`An item belongs to no table (id ${id})`)
     })
@@ -117,11 +130,49 @@ class Check {
   }
 
   /** An item that was replaced after the snapshot began has no key; one that is still there must. */
-  #erased(key: FastBuffer): void {
+  #erased(id: number, key: FastBuffer): void {
     readAgain(this.#env, this.#env.items, this.#source.ofBytes(key, 0, key.length))
+    this.#uncounted.add(id)
+  }
+
+  /** Not after so many problems that the check stopped. */
+  counts(): void {
+    if (this.report.problems.length >= MAX_PROBLEMS) return
+    for (const [id, { name }] of this.#tables) {
+      if (this.#uncounted.has(id)) continue
+      this.#compareCount(id, name === '' ? 'A backup' : `Table "${name}"`)
+    }
+    for (const [id, { table, owner }] of this.#owners) {
+      if (this.#uncounted.has(table.id)) continue
+      if ('keys' in owner) this.#compareCount(id, `Index "${owner.name}" of table "${table.name}"`)
+    }
+    for (const { key } of this.#env.meta.getRange({ ...ALL_COUNTS, ...this.#snapshot })) {
+      const id = (key as [string, number])[1]
+      if (this.#tables.has(id) || this.#owners.has(id)) continue
+      this.#problem(`A count belongs to no table or index (id ${id})`)
+    }
+  }
+
+  #compareCount(id: number, what: string): void {
+    const { items, bytes } = this.#found.get(id) ?? { items: 0, bytes: 0 }
+    const stored = this.#backups.get(id) ?? readCount(this.#env, id, this.#snapshot)
+    if (stored.items === items && stored.bytes === bytes) return
+    this.#problem(
+      `${what} has ${items} items of ${bytes} bytes, but its stored count is ${stored.items} items of ${stored.bytes} bytes`,
+    )
+  }
+
+  #count(id: number, bytes: number): void {
+    const found = this.#found.get(id)
+    if (found === undefined) this.#found.set(id, { items: 1, bytes })
+    else {
+      found.items++
+      found.bytes += bytes
+    }
   }
 
   #item(table: TableRecord, key: FastBuffer, item: Item): void {
+    this.#count(table.id, itemSize(item))
     if (!this.#hasKey(table, key, item)) {
       this.#problem(`An item of table "${table.name}" is stored under a key that is not its own`)
       return
@@ -156,8 +207,14 @@ class Check {
       return
     }
     // Replaced after the snapshot began.
-    if (item === ERASED) return
+    if (item === ERASED) {
+      this.#uncounted.add(table.id)
+      return
+    }
     if (item !== undefined && hasEntry(owner, item)) {
+      if ('keys' in owner) {
+        this.#count(owner.id, projectedSize(table, owner, item, itemSize(item)))
+      }
       const itemKey = { bytes: key, start: offset, end: key.length }
       const { end } = writeEntryKey(owner, item, itemKey, this.#entryKey, 0)
       if (key.compare(this.#entryKey, 0, end) === 0) return

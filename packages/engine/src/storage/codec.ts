@@ -3,6 +3,7 @@
 // decode several times faster. A number is an int32, a double, or decimal text if a double cannot hold
 // it. Decoded values never share memory with their bytes.
 
+import { CONTAINER_BYTES, ENTRY_BYTES, numberSize } from '../values/size.ts'
 import { NumberValue, setAttribute, type Item, type Value } from '../values/types.ts'
 import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './lmdb/bytes.ts'
 
@@ -38,6 +39,8 @@ const doubleBytes = new Uint8Array(double.buffer)
 export class ItemWriter {
   bytes: FastBuffer = allocate(0x10000)
   position = 0
+  /** The size of the last item as DynamoDB counts it, which costs little to add up here. */
+  itemSize = 0
 
   reset(): void {
     this.position = 0
@@ -54,12 +57,14 @@ export class ItemWriter {
   item(item: Item): void {
     this.reserve(16)
     this.bytes[this.position++] = CODEC_VERSION
+    this.itemSize = 0
     this.#map(item, 0)
   }
 
   #map(map: Item, depth: number): void {
     // In a parsed map every enumerable property is an own one; keys() also skips inherited ones.
     const names = Object.keys(map)
+    if (depth > 0) this.itemSize += CONTAINER_BYTES + ENTRY_BYTES * names.length
     this.#count(names.length)
     for (let i = 0; i < names.length; i++) {
       const name = names[i]!
@@ -98,10 +103,12 @@ export class ItemWriter {
       if (i === length) {
         bytes[this.position] = length
         this.position = start + length
+        this.itemSize += length
         return
       }
     }
     const size = Buffer.byteLength(name)
+    this.itemSize += size
     if (size < LONG_NAME) {
       bytes[this.position] = size
       this.position = start + bytes.utf8Write(name, start)
@@ -121,6 +128,7 @@ export class ItemWriter {
       case 'boolean':
         this.reserve(1)
         this.bytes[this.position++] = value ? TRUE : FALSE
+        this.itemSize += 1
         return
       case 'object':
         return this.#object(value, depth + 1)
@@ -145,6 +153,7 @@ export class ItemWriter {
         bytes[this.position] = ASCII8
         bytes[this.position + 1] = length
         this.position = start + length
+        this.itemSize += length
         return
       }
     }
@@ -152,6 +161,7 @@ export class ItemWriter {
     bytes[this.position++] = size === length ? ASCII32 : UTF8
     this.#uint32(size)
     this.position += size
+    this.itemSize += size
   }
 
   #number(value: number): void {
@@ -159,6 +169,7 @@ export class ItemWriter {
     const bytes = this.bytes
     const position = this.position
     if (value === (value | 0)) {
+      this.itemSize += numberSize(value)
       // This also turns -0 into 0.
       if (value >= -128 && value <= 127) {
         bytes[position] = INT8
@@ -172,6 +183,7 @@ export class ItemWriter {
       return
     }
     if (!Number.isFinite(value)) throw new TypeError(`Cannot encode the number ${value}`)
+    this.itemSize += numberSize(value)
     double[0] = value
     bytes[position] = DOUBLE
     for (let i = 0; i < 8; i++) bytes[position + 1 + i] = doubleBytes[i]!
@@ -182,17 +194,21 @@ export class ItemWriter {
     this.reserve(16)
     if (value === null) {
       this.bytes[this.position++] = NULL
+      this.itemSize += 1
     } else if (depth > MAX_DEPTH) {
       throw new TypeError(`Cannot encode a value nested deeper than ${MAX_DEPTH} levels`)
     } else if (Array.isArray(value)) {
       this.bytes[this.position++] = LIST
+      this.itemSize += CONTAINER_BYTES + ENTRY_BYTES * value.length
       this.#count(value.length)
       for (let i = 0; i < value.length; i++) this.#value(value[i]!, depth)
     } else if (value instanceof Uint8Array) {
       this.#binary(value)
     } else if (value instanceof NumberValue) {
       this.bytes[this.position++] = DECIMAL
+      const size = this.itemSize + numberSize(value)
       this.#name(value.value)
+      this.itemSize = size
     } else if (value instanceof Set) {
       this.#set(value, depth)
     } else {
@@ -213,6 +229,7 @@ export class ItemWriter {
     }
     this.bytes.set(value, this.position)
     this.position += size
+    this.itemSize += size
   }
 
   #set(set: Set<string> | Set<number | NumberValue> | Set<Uint8Array>, depth: number): void {

@@ -1,11 +1,12 @@
 // The entries of an item in the indexes and the TTL list of its table. An entry consists of the index
 // key followed by the item key. Items without a key attribute of the right type have no entry.
 
+import { attributeSize } from '../values/size.ts'
 import { attribute, NumberValue, type Item, type Value } from '../values/types.ts'
 import { copyBytes, type FastBuffer } from './lmdb/bytes.ts'
 import type { EntryOwner } from './catalog.ts'
 import { expiryOf, isIndexed, writeIndexPrefix, writeTtlPrefix } from './keys.ts'
-import type { KeySchema } from './storage.ts'
+import type { IndexRecord, KeySchema, TableRecord } from './storage.ts'
 
 export function hasEntry(owner: EntryOwner, item: Item): boolean {
   return 'keys' in owner
@@ -55,4 +56,41 @@ function sameValue(a: Value | undefined, b: Value | undefined): boolean {
   if (a === b) return true
   if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0
   return a instanceof NumberValue && b instanceof NumberValue && a.value === b.value
+}
+
+/** By index, because its projection and the keys of its table never change. */
+const projections = new WeakMap<IndexRecord, readonly string[]>()
+
+/** The attributes that an index projects; undefined if it projects all. */
+export function projectedNames(
+  { keys }: TableRecord,
+  index: IndexRecord | undefined,
+): readonly string[] | undefined {
+  if (!index || index.projection.type === 'ALL') return undefined
+  const known = projections.get(index)
+  if (known) return known
+  const names = new Set([keys.partition.name])
+  if (keys.sort) names.add(keys.sort.name)
+  names.add(index.keys.partition.name)
+  if (index.keys.sort) names.add(index.keys.sort.name)
+  if (index.projection.type === 'INCLUDE') {
+    for (const name of index.projection.attributes ?? []) names.add(name)
+  }
+  const projected = [...names]
+  projections.set(index, projected)
+  return projected
+}
+
+/** The size of what an index projects of an item. */
+export function projectedSize(
+  table: TableRecord,
+  index: IndexRecord,
+  item: Item,
+  itemSize: number,
+): number {
+  const names = projectedNames(table, index)
+  if (!names) return itemSize
+  let size = 0
+  for (const name of names) size += attributeSize(item, name)
+  return size
 }

@@ -4,7 +4,7 @@
 import { systemClock, type Clock } from '@strongroom/platform/clock'
 import { Catalog } from './catalog.ts'
 import { Backups } from './backups/backups.ts'
-import { Counts } from './counts.ts'
+import { type Count, readCount } from './counts.ts'
 import { openEnvironment } from './lmdb/environment.ts'
 import { storageClosed } from './lmdb/failures.ts'
 import { hasUnfinished } from './jobs/copies.ts'
@@ -12,7 +12,14 @@ import { JobRunner } from './jobs/job-runner.ts'
 import type { Environment } from './lmdb/lmdb.ts'
 import { WriteQueue } from './write-queue.ts'
 import { readItem, readRange, readStoredRange, readTogether } from './reads.ts'
-import type { NewTable, Storage, TableChange, TableRecord, WriteTx } from './storage.ts'
+import type {
+  IndexRecord,
+  NewTable,
+  Storage,
+  TableChange,
+  TableRecord,
+  WriteTx,
+} from './storage.ts'
 import { Streams } from './changes/streams.ts'
 import { Sweeper } from './sweeper.ts'
 import { swapTables } from './table-swap.ts'
@@ -42,7 +49,6 @@ export function openStorage(options: StorageOptions): OpenStorage {
   const transaction = new Transaction(env, new Catalog(env), clock)
   const queue = new WriteQueue(env, transaction, directory)
   const jobs = new JobRunner(env, queue, directory)
-  const counts = new Counts(env)
   const sweeper = new Sweeper(env, queue, clock, () => tables())
   let stale = true
   let closing: Promise<void> | undefined
@@ -62,6 +68,11 @@ export function openStorage(options: StorageOptions): OpenStorage {
 
   function tables(): TableRecord[] {
     return catalog().all()
+  }
+
+  function countOf(table: TableRecord, index: IndexRecord | undefined): Count {
+    if (closing !== undefined) throw storageClosed(directory)
+    return readCount(env, index?.id ?? table.id)
   }
 
   function refresh(): void {
@@ -144,10 +155,8 @@ export function openStorage(options: StorageOptions): OpenStorage {
       if (query.consistent === true) refresh()
       return readStoredRange(env, table, query)
     },
-    count(table, index) {
-      if (closing !== undefined) throw storageClosed(directory)
-      return counts.of(table, index)
-    },
+    count: (table, index) => countOf(table, index).items,
+    size: (table, index) => countOf(table, index).bytes,
     refresh,
     write: <T>(run: (tx: WriteTx) => T) => queue.push<T>(run),
     overwrite: (table, item) => queue.push((tx) => tx.overwrite(table, item)),

@@ -131,7 +131,7 @@ export interface RangeQuery {
 
 export interface DropOptions {
   /** Keeps the items as a backup with this name and retention. */
-  keepAs?: { name: string; keepMs: number; items: number }
+  keepAs?: { name: string; keepMs: number }
 }
 
 export interface ReadOptions {
@@ -155,7 +155,7 @@ export interface WriteTx {
   get(table: TableRecord, key: Item): Item | undefined
   /** `old` must be the result of `get` for this key. */
   put(table: TableRecord, item: Item, old: Item | undefined): void
-  /** A put without the old item, which is read only if index entries, TTL entries or logs need it. */
+  /** A put without the old item. */
   overwrite(table: TableRecord, item: Item): void
   delete(table: TableRecord, old: Item): void
   /** The record of an unexpired token. */
@@ -186,8 +186,10 @@ export interface Storage {
   range(table: TableRecord, index: IndexRecord | undefined, query: RangeQuery): Iterable<Item>
   /** The same for a table, as stored bytes that the next item overwrites. */
   storedRange(table: TableRecord, query: RangeQuery): Iterable<Uint8Array>
-  /** The number of items in the table or index; may be slightly old for a large one. */
+  /** The number of items in the table or index; exact. */
   count(table: TableRecord, index?: IndexRecord): number
+  /** The size of these items in bytes, in an index of what it projects; exact. */
+  size(table: TableRecord, index?: IndexRecord): number
   /** Later reads of this turn see everything committed by now. Reads between two calls share a snapshot. */
   refresh(): void
   /** Runs inside the write transaction; resolves when the commit is on disk. */

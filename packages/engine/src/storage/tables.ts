@@ -96,7 +96,7 @@ export function replaceTable(tx: Transaction, change: TableChange, now: number):
     addJob(tx, ids.take(), { kind: 'encrypt', table: record.id })
   }
   for (const id of before) {
-    if (!after.has(id)) addJob(tx, ids.take(), { kind: 'remove', space: 'entries', id })
+    if (!after.has(id)) removeEntries(tx, id, ids)
   }
   tx.putMeta(tableKey(record.name), record)
   ids.save()
@@ -183,8 +183,12 @@ export function dropTable(
 
 /** Removes the record of a table, and the index entries of its items. */
 export function removeRecord(tx: Transaction, table: TableRecord, ids: Ids): void {
-  for (const { id } of owners(table)) {
-    addJob(tx, ids.take(), { kind: 'remove', space: 'entries', id })
-  }
+  for (const { id } of owners(table)) removeEntries(tx, id, ids)
+  tx.counts.remove(table.id)
   tx.putMeta(tableKey(table.name), undefined)
+}
+
+function removeEntries(tx: Transaction, id: number, ids: Ids): void {
+  tx.counts.remove(id)
+  addJob(tx, ids.take(), { kind: 'remove', space: 'entries', id })
 }

@@ -4,6 +4,7 @@
 
 import { resourceNotFound } from '../errors.ts'
 import type { Clock } from '@strongroom/platform/clock'
+import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import {
   changeOf,
@@ -16,7 +17,8 @@ import { owners, VERSION_KEY, type Catalog, type EntryOwner } from './catalog.ts
 import { ItemWriter, decodeItem } from './codec.ts'
 import type { KeyWork } from './item-keys/item-keys.ts'
 import { requireKey } from './item-keys/encrypted-value.ts'
-import { hasEntry, sameEntry, writeEntryPrefix } from './indexes.ts'
+import { CountChanges } from './counts.ts'
+import { hasEntry, projectedSize, sameEntry, writeEntryKey, writeEntryPrefix } from './indexes.ts'
 import { writeItemKey } from './keys.ts'
 import { KeySource, type EncodedValue, type Environment } from './lmdb/lmdb.ts'
 import type { TableRecord, TokenRecord, WriteTx } from './storage.ts'
@@ -49,6 +51,7 @@ const NO_CHANGE: Position = { sequence: 0, at: 0 }
 export class Transaction implements WriteTx {
   readonly env: Environment
   readonly catalog: Catalog
+  readonly counts: CountChanges
   readonly #clock: Clock
   readonly #writer = new ItemWriter()
   readonly #source = new KeySource()
@@ -63,6 +66,7 @@ export class Transaction implements WriteTx {
   constructor(env: Environment, catalog: Catalog, clock: Clock) {
     this.env = env
     this.catalog = catalog
+    this.counts = new CountChanges(env)
     this.#clock = clock
   }
 
@@ -75,17 +79,23 @@ export class Transaction implements WriteTx {
   beginCommit(): void {
     this.#last = undefined
     this.#hasLogged = false
+    this.counts.beginCommit()
     this.env.keys.beginCommit()
   }
 
-  /** The position is written once for all changes of a commit. Returns what is left to do after it. */
+  /**
+   * The position and the counts are written once for all changes of a commit. Returns what is left to do
+   * with keys after it.
+   */
   endCommit(): KeyWork | undefined {
     if (this.#hasLogged) void this.env.meta.put(SEQUENCE_KEY, this.#last)
+    this.counts.endCommit()
     return this.env.keys.endCommit()
   }
 
   begin(): void {
     this.#writer.reset()
+    this.counts.begin()
     if (this.#operations.length > 0) this.#operations = []
     if (this.#meta.length > 0) this.#meta = []
     this.#position = undefined
@@ -111,11 +121,20 @@ export class Transaction implements WriteTx {
     this.#writer.item(item)
     operation.valueEnd = this.#writer.position
     operation.encrypted = current.encrypted === true
+    const size = this.#writer.itemSize
+    const oldSize = old === undefined ? 0 : itemSize(old)
+    this.counts.add(table.id, old === undefined ? 1 : 0, size - oldSize)
     if (current.logs !== undefined) this.#log(current, old, item)
     if (current.indexes.length === 0 && current.ttl === undefined) return
     for (const owner of owners(current)) {
-      const had = old !== undefined && hasEntry(owner, old)
+      const had = old !== undefined && this.#hasStoredEntry(owner, old, operation)
       const has = hasEntry(owner, item)
+      if (!had && !has) continue
+      if ('keys' in owner) {
+        const before = had ? projectedSize(current, owner, old, oldSize) : 0
+        const after = has ? projectedSize(current, owner, item, size) : 0
+        this.counts.add(owner.id, Number(has) - Number(had), after - before)
+      }
       if (had && has && sameEntry(owner, old, item)) continue
       if (had) this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
       if (has) this.#entryOperation(PUT_ENTRY, owner, item, operation)
@@ -123,18 +142,20 @@ export class Transaction implements WriteTx {
   }
 
   overwrite(table: TableRecord, item: Item): void {
-    const { indexes, ttl, logs } = this.current(table)
-    const isBare = indexes.length === 0 && ttl === undefined && logs === undefined
-    this.put(table, item, isBare ? undefined : this.get(table, item))
+    this.put(table, item, this.get(table, item))
   }
 
   delete(table: TableRecord, old: Item, expired?: 'expired'): void {
     const current = this.current(table)
     const operation = this.#itemOperation(REMOVE_ITEM, table, old)
     operation.encrypted = current.encrypted === true
+    const size = itemSize(old)
+    this.counts.add(table.id, -1, -size)
     if (current.logs !== undefined) this.#log(current, old, undefined, expired)
     for (const owner of owners(current)) {
-      if (hasEntry(owner, old)) this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
+      if (!this.#hasStoredEntry(owner, old, operation)) continue
+      if ('keys' in owner) this.counts.add(owner.id, -1, -projectedSize(current, owner, old, size))
+      this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
     }
   }
 
@@ -156,12 +177,16 @@ export class Transaction implements WriteTx {
     return current
   }
 
-  /** Adds the entry of a stored item to a new index. */
+  /** Adds the entry of a stored item to a new index, unless a write has added it. */
   fill(table: TableRecord, owner: EntryOwner, item: Item): void {
     if (!hasEntry(owner, item)) return
     const keyStart = this.#room()
     const keyEnd = writeItemKey(table.id, table.keys, item, this.#writer.bytes, keyStart)
     this.#writer.position = keyEnd
+    if ('keys' in owner) {
+      if (this.#hasStoredEntry(owner, item, { keyStart, keyEnd })) return
+      this.counts.add(owner.id, 1, projectedSize(table, owner, item, itemSize(item)))
+    }
     this.#entryOperation(PUT_ENTRY, owner, item, { keyStart, keyEnd })
   }
 
@@ -221,6 +246,7 @@ export class Transaction implements WriteTx {
       else if (operation.kind === PUT_CHANGE) changes.put(source, bytes)
       else changes.remove(source)
     }
+    this.counts.apply()
     if (this.#position !== undefined) {
       this.#last = this.#position
       this.#hasLogged = true
@@ -283,6 +309,23 @@ export class Transaction implements WriteTx {
     return this.#add(kind, keyStart, keyEnd)
   }
 
+  /** An index that is being filled may not have the entry of a stored item yet. */
+  #hasStoredEntry(
+    owner: EntryOwner,
+    item: Item,
+    itemKey: { keyStart: number; keyEnd: number },
+  ): boolean {
+    if (!hasEntry(owner, item)) return false
+    if (!('status' in owner) || owner.status === 'ACTIVE') return true
+    const start = this.#room()
+    const bytes = this.#writer.bytes
+    const key = { bytes, start: itemKey.keyStart, end: itemKey.keyEnd }
+    const { end } = writeEntryKey(owner, item, key, bytes, start)
+    const pending = this.#pendingAt(start, end, PUT_ENTRY)
+    if (pending !== undefined) return pending.kind === PUT_ENTRY
+    return this.env.entries.get(this.#source.ofBytes(bytes, start, end)) !== undefined
+  }
+
   #entryOperation(
     kind: number,
     owner: EntryOwner,
@@ -313,9 +356,15 @@ export class Transaction implements WriteTx {
     const start = this.#room()
     const bytes = this.#writer.bytes
     const end = writeItemKey(table.id, table.keys, key, bytes, start)
+    return this.#pendingAt(start, end, PUT_ITEM)
+  }
+
+  /** The last operation of this `run` on a key: a put of that kind, or its removal. */
+  #pendingAt(start: number, end: number, put: number): Operation | undefined {
+    const bytes = this.#writer.bytes
     for (let i = this.#operations.length - 1; i >= 0; i--) {
       const operation = this.#operations[i]!
-      if (operation.kind > REMOVE_ITEM) continue
+      if (operation.kind !== put && operation.kind !== put + 1) continue
       const { keyStart, keyEnd } = operation
       if (bytes.compare(bytes, keyStart, keyEnd, start, end) === 0) return operation
     }

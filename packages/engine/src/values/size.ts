@@ -5,13 +5,13 @@
  */
 import { numberText } from './numbers.ts'
 import type { Member } from './sets.ts'
-import { NumberValue, type Item, type Value } from './types.ts'
+import { attribute, NumberValue, type Item, type Value } from './types.ts'
 
 /** Includes attribute names. */
 export const MAX_ITEM_BYTES = 400 * 1024
 
-const CONTAINER_BYTES = 3
-const ENTRY_BYTES = 1
+export const CONTAINER_BYTES = 3
+export const ENTRY_BYTES = 1
 /** 38 digits in pairs from the decimal point, the exponent and the sign. */
 const NUMBER_BYTES = 22
 
@@ -46,6 +46,12 @@ export function itemSize(item: Item): number {
   return size
 }
 
+/** The size of an attribute with its name; zero if the item does not have it. */
+export function attributeSize(item: Item, name: string): number {
+  const value = attribute(item, name)
+  return value === undefined ? 0 : utf8Length(name) + valueSize(value)
+}
+
 export function valueSize(value: Value): number {
   if (typeof value === 'string') return utf8Length(value)
   if (typeof value === 'number') return numberSize(value)
@@ -68,7 +74,7 @@ export function valueSize(value: Value): number {
   return size
 }
 
-function numberSize(number: number | NumberValue): number {
+export function numberSize(number: number | NumberValue): number {
   if (number === 0) return 1
   if (typeof number === 'number' && Number.isSafeInteger(number)) return integerSize(number)
   return numberTextSize(numberText(number))

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { parseNumber } from '../../src/values/numbers.ts'
+import { itemSize } from '../../src/values/size.ts'
 import { NumberValue, setAttribute, type Item, type Value } from '../../src/values/types.ts'
 import { decodeItem, ItemWriter } from '../../src/storage/codec.ts'
 
@@ -64,6 +65,17 @@ describe('encoding an item', () => {
       fc.property(anyValue, (item) => {
         // Not toStrictEqual, which takes an attribute named "constructor" for the type.
         expect(isDeepStrictEqual(roundTrip(item), item)).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('the size of an item is known from writing it', () => {
+    const writer = new ItemWriter()
+    fc.assert(
+      fc.property(anyValue, (item) => {
+        writer.item(item)
+        expect(writer.itemSize).toBe(itemSize(item))
       }),
       { numRuns: 500 },
     )

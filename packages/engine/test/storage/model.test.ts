@@ -22,7 +22,7 @@ const TABLE: NewTable = {
       name: 'local',
       kind: 'local',
       keys: { partition: { name: 'p', type: 'S' }, sort: { name: 't', type: 'S' } },
-      projection: { type: 'ALL' },
+      projection: { type: 'INCLUDE', attributes: ['note'] },
     },
   ],
   ttl: { attribute: 'e' },

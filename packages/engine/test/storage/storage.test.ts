@@ -404,6 +404,8 @@ describe('index entries', () => {
       'An item of table "orders" has no entry in index "by-status"',
       expect.stringContaining('An item cannot be read: Cannot decode stored item'),
       'An entry in index "by-status" of table "orders" does not belong to any item',
+      expect.stringMatching(/^Table "orders" has 2 items of 58 bytes, but its stored count is 3 /),
+      expect.stringMatching(/^Index "by-status" of table "orders" has 1 items of 29 bytes, but /),
     ])
   })
 })

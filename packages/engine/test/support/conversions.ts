@@ -4,9 +4,10 @@
  */
 import { requireKey } from '../../src/storage/item-keys/encrypted-value.ts'
 import type { Conversion, Position } from '../../src/storage/conversions/conversion.ts'
-import { toFormat2 } from '../../src/storage/conversions/to-format-2.ts'
+import { conversions } from '../../src/storage/conversions/list.ts'
 import { ItemWriter } from '../../src/storage/codec.ts'
 import { allocate } from '../../src/storage/lmdb/bytes.ts'
+import { FORMAT_VERSION } from '../../src/storage/lmdb/format.ts'
 import { type EncodedValue, type Environment, KeySource } from '../../src/storage/lmdb/lmdb.ts'
 import type { Item } from '../../src/values/types.ts'
 
@@ -43,14 +44,19 @@ function rewriteItems(change: (item: Item) => Item) {
 const add = (name: string) => (item: Item) => ({ ...item, [name]: Number(item[name] ?? 0) + 1 })
 
 export const testConversions: readonly Conversion[] = [
-  toFormat2,
+  ...conversions,
   {
-    to: 3,
+    to: FORMAT_VERSION + 1,
     summary: 'adds a third to every item',
     growth: 0.5,
     total: (env) =>
       (env.stored as unknown as { getStats(): { entryCount: number } }).getStats().entryCount,
     step: rewriteItems(add('third')),
   },
-  { to: 4, summary: 'adds a fourth to every item', growth: 0.5, step: rewriteItems(add('fourth')) },
+  {
+    to: FORMAT_VERSION + 2,
+    summary: 'adds a fourth to every item',
+    growth: 0.5,
+    step: rewriteItems(add('fourth')),
+  },
 ]

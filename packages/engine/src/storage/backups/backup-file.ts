@@ -5,9 +5,12 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
-import { isKnownVersion, KNOWN_VERSIONS } from '../lmdb/format.ts'
 import type { NewTable } from '../storage.ts'
 import { DataError } from '../lmdb/failures.ts'
+
+/** Apart from the format of data directories, which may change when that of backups does not. */
+export const BACKUP_VERSION = 2
+const OLDEST_VERSION = 1
 
 const MAGIC = Buffer.from('strongroom-backup\n')
 const DIGEST_BYTES = 32
@@ -162,8 +165,11 @@ async function assertVersion(file: string, handle: FileHandle): Promise<void> {
   } catch (error) {
     throw cannotRestore(file, 'its header is damaged', error)
   }
-  if (!isKnownVersion(format)) {
-    throw cannotRestore(file, `its format version is ${String(format)}, and ${KNOWN_VERSIONS}`)
+  if (!(Number(format) >= OLDEST_VERSION && Number(format) <= BACKUP_VERSION)) {
+    throw cannotRestore(
+      file,
+      `its format version is ${String(format)}, and this engine knows versions ${OLDEST_VERSION} to ${BACKUP_VERSION} only`,
+    )
   }
 }
 

@@ -46,7 +46,7 @@ export function spaceOf(
 export function keepDropped(
   tx: Transaction,
   table: TableRecord,
-  { name, keepMs, items }: NonNullable<DropOptions['keepAs']>,
+  { name, keepMs }: NonNullable<DropOptions['keepAs']>,
   now: number,
 ): void {
   const backup: BackupRecord = {
@@ -56,8 +56,7 @@ export function keepDropped(
     status: 'AVAILABLE',
     createdAt: now,
     expiresAt: now + keepMs,
-    items,
-    bytes: 0,
+    ...tx.counts.of(table.id),
     table,
     space: spaceOf(table.id, table),
   }
@@ -66,15 +65,17 @@ export function keepDropped(
 
 export function removeBackup(tx: Transaction, id: number, ids: Ids): void {
   addJob(tx, ids.take(), { kind: 'remove', space: 'items', id })
+  tx.counts.remove(id)
   tx.putMeta(backupKey(id), undefined)
 }
 
-export function finishBackup(tx: Transaction, { target, items, bytes }: CopyJob): void {
+/** A finished backup never changes, so its record has the count. */
+export function finishBackup(tx: Transaction, { target }: CopyJob): void {
   const backup = tx.env.meta.get(backupKey(target)) as BackupRecord
   tx.putMeta(backupKey(target), {
     ...backup,
     status: 'AVAILABLE',
-    items,
-    bytes,
+    ...tx.counts.of(target),
   } satisfies BackupRecord)
+  tx.counts.remove(target)
 }

@@ -123,7 +123,7 @@ function refuseUnusable({ env }: Transaction, { id }: BackupRecord, refusal: Ref
 }
 
 function copyJob(source: number, target: number, how: { log?: number; from: number }): CopyJob {
-  return { kind: 'copy', source, target, ...how, items: 0, bytes: 0 }
+  return { kind: 'copy', source, target, ...how }
 }
 
 function startRestore(

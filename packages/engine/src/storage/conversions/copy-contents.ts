@@ -3,9 +3,10 @@
 
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { allBackups } from '../backups/backup-records.ts'
+import { allBackups, backupKey } from '../backups/backup-records.ts'
 import { boundsOfId } from '../bounds.ts'
 import { ALL_TABLES } from '../catalog.ts'
+import { countKey } from '../counts.ts'
 import { ALL_SLOT_RECORDS } from '../item-keys/item-keys.ts'
 import { openFiles, type Environment } from '../lmdb/lmdb.ts'
 import { overwriteUnusedSpace } from '../lmdb/unused-space.ts'
@@ -35,10 +36,15 @@ export async function removeFromCopy(copy: string, tables: readonly string[]): P
     for (const { id, ttl, indexes, logs = [] } of found) {
       removeAll(env, 'items', id)
       for (const owner of ttl ? [...indexes, ttl] : indexes) removeAll(env, 'entries', owner.id)
+      for (const counted of [id, ...indexes.map((index) => index.id)]) {
+        env.meta.removeSync(countKey(counted))
+      }
       for (const log of logs) removeAll(env, 'changes', log.id)
     }
-    for (const { space, table } of allBackups(env)) {
-      if (tables.includes(table.name)) removeAll(env, 'items', space.id)
+    for (const backup of [...allBackups(env)]) {
+      if (!tables.includes(backup.table.name)) continue
+      removeAll(env, 'items', backup.space.id)
+      env.meta.putSync(backupKey(backup.id), { ...backup, items: 0, bytes: 0 })
     }
     const slots = [...env.meta.getKeys(ALL_SLOT_RECORDS)]
     env.root.transactionSync(() => {

@@ -8,7 +8,6 @@
 // is abandoned and its target removed.
 
 import { performance } from 'node:perf_hooks'
-import { itemSize } from '../../values/size.ts'
 import {
   allBackups,
   type BackupRecord,
@@ -35,8 +34,8 @@ const MAX_STEP_MS = 5
 export function copy(tx: Transaction, key: JobKey, job: CopyJob): void {
   const target = tx.catalog.byId(job.target)
   if (target === undefined || isLost(tx, job)) abandon(tx, key, job)
-  else if (job.undoTo === undefined) copyItems(tx, key, { ...job }, target)
-  else undoChanges(tx, key, { ...job }, target, job.undoTo)
+  else if (job.undoTo === undefined) copyItems(tx, key, job, target)
+  else undoChanges(tx, key, job, target, job.undoTo)
 }
 
 function copyItems(tx: Transaction, key: JobKey, job: CopyJob, target: TableRecord): void {
@@ -48,10 +47,7 @@ function copyItems(tx: Transaction, key: JobKey, job: CopyJob, target: TableReco
   let found = 0
   let last: string | undefined
   for (const { key: stored, value } of tx.env.items.getRange(lmdbRange(bounds, false))) {
-    const item = requireKey(value)
-    tx.put(target, item, undefined)
-    job.items++
-    job.bytes += itemSize(item)
+    tx.put(target, requireKey(value), undefined)
     if (++found === MAX_STEP_ITEMS || performance.now() - started > MAX_STEP_MS) {
       last = stored.bytes.toString('base64', 0, stored.length)
       break
@@ -78,8 +74,6 @@ function undoChanges(
     const copied = tx.get(target, change.keys)
     if (change.old) tx.put(target, change.old, copied)
     else if (copied) tx.delete(target, copied)
-    job.items += Number(change.old !== undefined) - Number(copied !== undefined)
-    job.bytes += (change.old ? itemSize(change.old) : 0) - (copied ? itemSize(copied) : 0)
     if (++found === MAX_STEP_ITEMS || performance.now() - started > MAX_STEP_MS) {
       tx.putMeta(key, { ...job, undoTo: change.sequence - 1 } satisfies CopyJob)
       return

@@ -15,8 +15,6 @@ export interface CopyJob {
   after?: string
   /** Set when all items are copied: the changes after `from` up to this one must still be undone. */
   undoTo?: number
-  items: number
-  bytes: number
 }
 
 export type Job =

@@ -21,7 +21,7 @@ import { createPrivateFileSync, temporaryPath } from '@strongroom/platform/priva
 import { cannotOpen } from './failures.ts'
 
 /** To raise it, add a conversion to `../conversions/list.ts`. */
-export const FORMAT_VERSION = 2
+export const FORMAT_VERSION = 4
 const OLDEST_VERSION = 1
 export const FORMAT_FILE = 'format.json'
 export const DATA_FILE = 'data.mdb'
@@ -137,8 +137,11 @@ export function assertCurrentFormat(directory: string): void {
       `it was written by a newer version (format ${format}, and this version knows formats up to ${FORMAT_VERSION}): start that version again, or restore a backup that this version made`,
     )
   }
-  if (!isKnownVersion(format)) {
-    throw cannotOpen(directory, `its format version is ${format}, and ${KNOWN_VERSIONS}`)
+  if (!(format >= OLDEST_VERSION)) {
+    throw cannotOpen(
+      directory,
+      `its format version is ${format}, and this engine knows versions ${OLDEST_VERSION} to ${FORMAT_VERSION} only`,
+    )
   }
   if (converting !== undefined) {
     throw cannotOpen(
@@ -152,12 +155,6 @@ export function assertCurrentFormat(directory: string): void {
       `an older version wrote it (format ${format}, and this version needs ${FORMAT_VERSION}): start the server, which makes a copy of it and converts it`,
     )
   }
-}
-
-export const KNOWN_VERSIONS = `this engine knows versions ${OLDEST_VERSION} to ${FORMAT_VERSION} only`
-
-export function isKnownVersion(format: unknown): boolean {
-  return Number(format) >= OLDEST_VERSION && Number(format) <= FORMAT_VERSION
 }
 
 /** LMDB would create its files with the permissions of the umask. */

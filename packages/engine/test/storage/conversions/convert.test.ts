@@ -19,7 +19,9 @@ import {
 } from '../../support/programs/harness.ts'
 
 const ITEMS = 35
-const COPY = 'backup-format-2-20261115T200000Z'
+const COPY = `backup-format-${FORMAT_VERSION}-20261115T200000Z`
+/** The last format of the conversions of tests. */
+const LAST = FORMAT_VERSION + 2
 
 /** A directory of this version with a table of 35 items. */
 async function filledDirectory(): Promise<string> {
@@ -84,7 +86,7 @@ describe('the conversions of this version', () => {
     const engine = await openEngine({ directory, clock: fixedClock(), sweepIntervalMs: 0 })
     onTestFinished(() => engine.close())
     expect((await engine.scan({ TableName: 'counters' })).Count).toBe(ITEMS)
-    expect(formatOf(directory)).toEqual({ name: 'strongroom-engine', format: 2 })
+    expect(formatOf(directory)).toEqual({ name: 'strongroom-engine', format: FORMAT_VERSION })
     const copy = join(directory, 'backup-format-1-20261115T200000Z')
     expect(formatOf(copy)).toEqual({ name: 'strongroom-engine', format: 1 })
     expect(readdirSync(copy).toSorted()).toEqual(['data.mdb', 'format.json'])
@@ -95,7 +97,7 @@ describe('the conversions of this version', () => {
     const directory = await filledDirectory()
     setFormat(directory, { format: 1 })
     await expect(openEngine({ directory, mayConvert: false })).rejects.toThrow(
-      'an older version wrote it (format 1, and this version needs 2): start the server',
+      'an older version wrote it (format 1, and this version needs 3): start the server',
     )
     expect([formatOf(directory).format, copiesIn(directory)]).toEqual([1, []])
   })
@@ -107,16 +109,21 @@ describe('a conversion', () => {
     const { outcome, reports } = await convert(directory)
     expect(outcome).toBeUndefined()
     const backup = join(directory, COPY)
-    const third = { kind: 'converting', to: 3, summary: 'adds a third to every item', total: ITEMS }
+    const third = {
+      kind: 'converting',
+      to: FORMAT_VERSION + 1,
+      summary: 'adds a third to every item',
+      total: ITEMS,
+    }
     expect(reports.slice(0, 5)).toEqual([
-      { kind: 'copying', from: 2, to: 4, backup },
+      { kind: 'copying', from: FORMAT_VERSION, to: LAST, backup },
       { ...third, done: 10 },
       { ...third, done: 20 },
       { ...third, done: 30 },
       { ...third, done: ITEMS },
     ])
-    expect(reports.at(-1)).toEqual({ kind: 'converted', from: 2, to: 4, backup })
-    expect(formatOf(directory)).toEqual({ name: 'strongroom-engine', format: 4 })
+    expect(reports.at(-1)).toEqual({ kind: 'converted', from: FORMAT_VERSION, to: LAST, backup })
+    expect(formatOf(directory)).toEqual({ name: 'strongroom-engine', format: LAST })
     expect(await itemsOf(directory)).toEqual(converted)
     expect(await itemsOf(backup)).toEqual(original)
     for (const path of [backup, join(backup, 'data.mdb'), join(backup, 'format.json')]) {
@@ -131,14 +138,14 @@ describe('a conversion', () => {
     expect(outcome).toMatch(
       /: it must be converted to the format of this version, which needs 9 MB of free disk space for a copy of it, and 5 MB are free: free some space or enlarge the disk, then start again\. Nothing was changed$/,
     )
-    expect([formatOf(directory).format, copiesIn(directory)]).toEqual([2, []])
+    expect([formatOf(directory).format, copiesIn(directory)]).toEqual([FORMAT_VERSION, []])
     expect(await itemsOf(directory)).toEqual(original)
   })
 
   test('that fails in its first batch leaves the directory to the version that wrote it', async () => {
     const directory = await filledDirectory()
     const failing = {
-      to: 3,
+      to: FORMAT_VERSION + 1,
       summary: '',
       growth: 0,
       step: () => {
@@ -146,9 +153,9 @@ describe('a conversion', () => {
       },
     }
     const { outcome } = await convert(directory, { conversions: [failing] })
-    expect(outcome).toMatch(/its conversion to format 3 stopped: Error: this item cannot be read/)
+    expect(outcome).toMatch(/its conversion to format 4 stopped: Error: this item cannot be read/)
     expect([formatOf(directory), copiesIn(directory)]).toEqual([
-      { name: 'strongroom-engine', format: 2 },
+      { name: 'strongroom-engine', format: FORMAT_VERSION },
       [],
     ])
     expect(await itemsOf(directory)).toEqual(original)
@@ -164,14 +171,14 @@ describe('a conversion', () => {
       expect(killed.lines).toHaveLength(reports)
       // Only an older version opens it again, if it died before the copy was complete; this one never.
       expect(() => openStorage({ directory, sweepIntervalMs: 0 })).toThrow(
-        /was written by a newer version \(format 4/,
+        /was written by a newer version \(format 5/,
       )
       const { outcome } = await convert(directory)
       expect(outcome).toBeUndefined()
-      expect(formatOf(directory)).toEqual({ name: 'strongroom-engine', format: 4 })
+      expect(formatOf(directory)).toEqual({ name: 'strongroom-engine', format: LAST })
       expect(await itemsOf(directory)).toEqual(converted)
       const copies = copiesIn(directory)
-      expect(copies).toEqual([expect.stringMatching(/^backup-format-2-\d{8}T\d{6}Z$/)])
+      expect(copies).toEqual([expect.stringMatching(/^backup-format-3-\d{8}T\d{6}Z$/)])
       expect(await itemsOf(join(directory, copies[0]!))).toEqual(original)
     },
   )
@@ -208,7 +215,7 @@ describe('a conversion', () => {
     expect(outcome).toContain(
       `it must be converted to the format of this version, but process ${older.child.pid} has it open: stop every server, worker and command of the older version, then start again`,
     )
-    expect([formatOf(directory).format, copiesIn(directory)]).toEqual([2, []])
+    expect([formatOf(directory).format, copiesIn(directory)]).toEqual([FORMAT_VERSION, []])
     // It still works, and is not in the way once it was killed.
     const put = { do: 'put', table: 'counters', item: { id: 'item-35', n: 35 } }
     older.child.stdin.write(`${JSON.stringify(put)}\n`)
@@ -221,9 +228,9 @@ describe('a conversion', () => {
 
   test('is not begun on a directory of a newer version, or of none', async () => {
     const directory = await filledDirectory()
-    setFormat(directory, { format: 5 })
+    setFormat(directory, { format: LAST + 1 })
     expect((await convert(directory)).reports).toEqual([])
-    expect(formatOf(directory).format).toBe(5)
+    expect(formatOf(directory).format).toBe(LAST + 1)
     const missing = join(directory, 'missing')
     expect((await convert(missing)).reports).toEqual([])
     expect(existsSync(missing)).toBe(false)

@@ -8,6 +8,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backup, restore } from '../../../src/backup.ts'
 import { type Engine, openEngine } from '../../../src/engine.ts'
+import { checkStorage } from '../../../src/storage/check.ts'
 import type { Item } from '../../../src/values/types.ts'
 import { all } from '../../support/backups.ts'
 import { fixedClock, temporaryDirectory } from '../../support/programs/harness.ts'
@@ -88,14 +89,22 @@ describe('a backup file of format 2', () => {
   })
 })
 
-describe('a data directory of format 2', () => {
-  test('is opened with its tables, items and indexes', async () => {
+describe.each([2, 3])('a data directory of format %i', (format) => {
+  test('is opened with its tables, items, indexes and counts', async () => {
     const directory = join(temporaryDirectory(), 'data')
     mkdirSync(directory)
     for (const name of ['data.mdb', 'format.json']) {
-      const content = readFileSync(fixture(`data-format-2/${name}.gz`))
+      const content = readFileSync(fixture(`data-format-${format}/${name}.gz`))
       writeFileSync(join(directory, name), gunzipSync(content))
     }
-    expect(await contents(await openIn(directory))).toEqual(expected)
+    const engine = await openIn(directory)
+    expect(await contents(engine)).toEqual(expected)
+    const { Table } = await engine.describeTable({ TableName: 'notes' })
+    expect(Table).toMatchObject({
+      ItemCount: 3,
+      TableSizeBytes: 97,
+      GlobalSecondaryIndexes: [{ ItemCount: 3 }],
+    })
+    expect((await checkStorage(engine.storage)).problems).toEqual([])
   })
 })

@@ -20,7 +20,7 @@ async function work(): Promise<void> {
       await storage.write((tx) => {
         const old = tx.get(table, { id: 'shared' })
         tx.put(table, { id: 'shared', n: ((old?.['n'] as number) ?? 0) + 1 }, old)
-        tx.put(own, { id: `${i}` }, undefined)
+        tx.overwrite(own, { id: `${i}` })
       })
     }
   }
