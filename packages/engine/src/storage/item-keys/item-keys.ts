@@ -16,6 +16,7 @@ import type * as lmdb from 'lmdb'
 import type { EncodedValue } from '../lmdb/lmdb.ts'
 import {
   decryptValue,
+  ERASED,
   encryptValue,
   isEncrypted,
   slotOf,
@@ -110,7 +111,7 @@ export class ItemKeys {
   /** Returns a value that is not encrypted as it is. */
   open(stored: Uint8Array): Uint8Array | Erased {
     if (!isEncrypted(stored)) return stored
-    this.#file.read(slotOf(stored), this.#key)
+    if (!this.#file.read(slotOf(stored), this.#key)) return ERASED
     return decryptValue(stored, this.#key)
   }
 
