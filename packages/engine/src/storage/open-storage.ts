@@ -142,7 +142,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
       return readItem(env, table, key)
     },
     getTogether(keys) {
-      if (closing !== undefined) throw storageClosed(directory)
+      refresh()
       return readTogether(env, keys)
     },
     range(table, index, query) {

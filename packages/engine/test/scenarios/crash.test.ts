@@ -90,7 +90,7 @@ async function assertWholeBackups(storage: OpenStorage): Promise<void> {
   }
 }
 
-describe('a process that is killed while it writes', () => {
+describe.each(['plain', 'encrypted'])('a process that is killed while it writes %s items', (how) => {
   test(
     'loses no acknowledged write, tears no transaction, and leaves indexes, a stream and backups that agree with the items',
     { timeout: ROUNDS * 20_000 },
@@ -103,7 +103,7 @@ describe('a process that is killed while it writes', () => {
         counters: new Map(),
       }
       for (let round = 0; round < ROUNDS; round++) {
-        const program = start([process.execPath, writer, directory, String(round)])
+        const program = start([process.execPath, writer, directory, String(round), how])
         await program.line((line) => line.startsWith('tx'))
         // The moment is random in what the process had done, not in time.
         const acknowledgements = randomInt(1, 2500)

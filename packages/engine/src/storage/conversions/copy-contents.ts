@@ -26,9 +26,10 @@ export async function removeFromCopies(
   }
 }
 
-/** Nothing else may use the copy. The tables stay, without items. */
+/** The tables stay, without items. */
 export async function removeFromCopy(copy: string, tables: readonly string[]): Promise<void> {
   const env = openFiles(copy)
+  let isAlone = false
   try {
     const found = [...env.meta.getRange(ALL_TABLES)]
       .map(({ value }) => value as TableRecord)
@@ -50,11 +51,13 @@ export async function removeFromCopy(copy: string, tables: readonly string[]): P
     env.root.transactionSync(() => {
       for (const key of slots) env.meta.removeSync(key)
     })
+    env.root.transactionSync(() => overwriteUnusedSpace(env, copy))
+    // Two servers that start at the same time do this twice.
+    isAlone = env.otherProcesses().length === 0
   } finally {
     await env.close()
   }
-  overwriteUnusedSpace(copy)
-  rmSync(join(copy, 'lock.mdb'), { force: true })
+  if (isAlone) rmSync(join(copy, 'lock.mdb'), { force: true })
 }
 
 function removeAll(env: Environment, space: 'items' | 'entries' | 'changes', id: number): void {

@@ -57,24 +57,9 @@ export async function removeCopies(
 }
 
 function finish(tx: Transaction, key: JobKey, table: TableRecord, directory: string): void {
-  assertNoOlderSnapshot(tx.env, table)
-  overwriteUnusedSpace(directory)
+  overwriteUnusedSpace(tx.env, directory)
   tx.putMeta(key, undefined)
   const { encrypting: _encrypting, ...encrypted } = table
   tx.putMeta(tableKey(table.name), encrypted satisfies TableRecord)
   tx.raiseVersion()
-}
-
-/** Each line of LMDB's readers: process, thread, and the transaction whose state is read. */
-const READER = /^\s*\d+ \S+ (\d+)\s*$/gm
-
-/** An older snapshot reads pages that are free by now. The next attempt may find that it has ended. */
-function assertNoOlderSnapshot(env: Environment, { name }: TableRecord): void {
-  env.refresh()
-  const { lastTxnId } = env.root.getStats() as { lastTxnId: number }
-  for (const [, transaction] of env.root.readerList().matchAll(READER)) {
-    if (Number(transaction) < lastTxnId) {
-      throw new Error(`The unused space of table "${name}" is overwritten when older reads end`)
-    }
-  }
 }

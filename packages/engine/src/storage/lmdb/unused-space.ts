@@ -5,6 +5,7 @@
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATA_FILE } from './format.ts'
+import type { Environment } from './lmdb.ts'
 import {
   BRANCH,
   HEADER_BYTES,
@@ -20,8 +21,12 @@ import {
 const META_PAGES = 2
 const MAX_WRITE_BYTES = 1 << 20
 
-/** Changes nothing if the file is not what it should be. */
-export function overwriteUnusedSpace(directory: string): void {
+/**
+ * Call inside a write transaction, so that no other one writes. Changes nothing if a reader still has an
+ * older snapshot, which uses pages that are free by now, or if the file is not what it should be.
+ */
+export function overwriteUnusedSpace(env: Environment, directory: string): void {
+  assertNoOlderSnapshot(env)
   const handle = openSync(join(directory, DATA_FILE), 'r+')
   try {
     const [first, second] = readMetas(handle)
@@ -32,6 +37,17 @@ export function overwriteUnusedSpace(directory: string): void {
     fdatasyncSync(handle)
   } finally {
     closeSync(handle)
+  }
+}
+
+/** Each line of LMDB's readers: process, thread, and the transaction whose state is read. */
+const READER = /^\s*\d+ \S+ (\d+)\s*$/gm
+
+function assertNoOlderSnapshot(env: Environment): void {
+  env.refresh()
+  const { lastTxnId } = env.root.getStats() as { lastTxnId: number }
+  for (const [, transaction] of env.root.readerList().matchAll(READER)) {
+    if (Number(transaction) < lastTxnId) throw unexpected('a read has not ended. It is repeated')
   }
 }
 
@@ -53,6 +69,7 @@ class Walk {
   readonly #size: number
   readonly #used: Uint8Array
   readonly #page: Buffer
+  readonly #zeros: Buffer
   readonly #pending: bigint[]
   readonly #gaps: [number, number][] = []
 
@@ -63,6 +80,7 @@ class Walk {
     this.#used = new Uint8Array(Math.max(Number(lastPage) + 1, Math.ceil(this.#size / pageSize)))
     this.#used.fill(1, 0, META_PAGES)
     this.#page = Buffer.alloc(pageSize)
+    this.#zeros = Buffer.alloc(pageSize)
     this.#pending = roots.filter((root) => root !== NO_PAGE)
   }
 
@@ -101,7 +119,10 @@ class Walk {
     if (!isTree || lower > upper || HEADER_BYTES + upper > this.#pageSize) {
       throw unexpected(`page ${number} is damaged`)
     }
-    if (lower < upper) this.#gaps.push([start + HEADER_BYTES + lower, start + HEADER_BYTES + upper])
+    const [gapStart, gapEnd] = [HEADER_BYTES + lower, HEADER_BYTES + upper]
+    if (!this.#zeros.subarray(0, gapEnd - gapStart).equals(page.subarray(gapStart, gapEnd))) {
+      this.#gaps.push([start + gapStart, start + gapEnd])
+    }
     for (let at = HEADER_BYTES; at < HEADER_BYTES + lower; at += 2) {
       this.#visitNode(HEADER_BYTES + page.readUInt16LE(at), isBranch)
     }

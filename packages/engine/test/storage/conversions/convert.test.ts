@@ -180,7 +180,7 @@ describe('a conversion', () => {
       expect(formatOf(directory)).toEqual({ name: 'strongroom-engine', format: LAST })
       expect(await itemsOf(directory)).toEqual(converted)
       const copies = copiesIn(directory)
-      expect(copies).toEqual([expect.stringMatching(/^backup-format-3-\d{8}T\d{6}Z$/)])
+      expect(copies).toEqual([expect.stringContaining(`backup-format-${FORMAT_VERSION}-`)])
       expect(await itemsOf(join(directory, copies[0]!))).toEqual(original)
     },
   )

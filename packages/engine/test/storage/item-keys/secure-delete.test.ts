@@ -1,13 +1,17 @@
-import { statSync, truncateSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine.ts'
 import { openEngine } from '../../../src/engine.ts'
+import { backup, restore } from '../../../src/backup.ts'
 import { checkStorage } from '../../../src/storage/check.ts'
+import { convertDirectory } from '../../../src/storage/conversions/convert.ts'
 import { SLOT_FILE } from '../../../src/storage/item-keys/slot-file.ts'
+import { FORMAT_VERSION } from '../../../src/storage/lmdb/format.ts'
 import { searchDisk } from '../../../src/testing/disk-search.ts'
+import { testConversions } from '../../support/conversions.ts'
 import { freshEngine, notes, plain, refusal } from '../../support/engine.ts'
-import { temporaryDirectory } from '../../support/programs/harness.ts'
+import { fixedClock, temporaryDirectory } from '../../support/programs/harness.ts'
 
 const TableName = 'plain'
 const secure = { ...plain, SecureDeleteEnabled: true }
@@ -19,6 +23,11 @@ const CONTENT = 'the content of a secret item, 5f3c1e'
 const SIZES = [100, 3000, 60_000]
 
 const textOf = (size: number): string => CONTENT.padEnd(size, '.')
+
+function setFormat(directory: string, format: number): void {
+  const content = { name: 'strongroom-engine', format }
+  writeFileSync(join(directory, 'format.json'), JSON.stringify(content))
+}
 
 async function get(engine: Engine, id: string) {
   return (await engine.getItem({ TableName, Key: { id }, ConsistentRead: true })).Item
@@ -247,7 +256,7 @@ describe('the option', () => {
     const engine = await freshEngine({ encrypted: false })
     await engine.createTable(plain)
     await engine.createTable(notes)
-    const items = Array.from({ length: 700 }, (_, i) => ({ id: `i${i}`, text: textOf(SIZES[i % 3]! / 2) }))
+    const items = Array.from({ length: 250 }, (_, i) => ({ id: `i${i}`, text: textOf(SIZES[i % 3]! / 2) }))
     for (const Item of items) await engine.putItem({ TableName, Item })
     for (let sk = 0; sk < 300; sk++) {
       await engine.putItem({ TableName: 'notes', Item: { pk: `p${sk % 7}`, sk, title: `note ${sk}` } })
@@ -256,7 +265,7 @@ describe('the option', () => {
     await engine.updateTable({ TableName, SecureDeleteEnabled: true })
     await engine.settled()
     const { Table } = await engine.describeTable({ TableName })
-    expect(Table).toMatchObject({ TableStatus: 'ACTIVE', ItemCount: 600 })
+    expect(Table).toMatchObject({ TableStatus: 'ACTIVE', ItemCount: 150 })
     for (const item of items.slice(100)) expect(await get(engine, item.id)).toEqual(item)
     expect((await checkStorage(engine.storage)).problems).toEqual([])
     const { found } = find(engine)
@@ -264,5 +273,73 @@ describe('the option', () => {
     expect((await engine.scan({ TableName: 'notes' })).Count).toBe(300)
     for (const { id } of items.slice(100)) await engine.deleteItem({ TableName, Key: { id } })
     expect(find(engine)).toMatchObject({ found: [], decrypted: 0 })
+  })
+
+  test('leaves nothing in the copy that a conversion made of a table, and leaves its other tables', async () => {
+    const directory = join(temporaryDirectory(), 'data')
+    const older = await openEngine({ directory, sweepIntervalMs: 0 })
+    await older.createTable(plain)
+    await older.createTable({ ...plain, TableName: 'other' })
+    for (let n = 0; n < 30; n++) {
+      await older.putItem({ TableName, Item: { id: `i${n}`, text: textOf(SIZES[n % 3]!) } })
+      await older.putItem({ TableName: 'other', Item: { id: `i${n}`, n } })
+    }
+    await older.close()
+    setFormat(directory, 3)
+    const engine = await openEngine({ directory, sweepIntervalMs: 0, clock: fixedClock() })
+    const copy = join(directory, 'backup-format-3-20261115T200000Z')
+    expect(searchDisk(copy, [CONTENT]).found).toEqual(['data.mdb, readable'])
+    await engine.updateTable({ TableName, SecureDeleteEnabled: true })
+    await engine.settled()
+    for (let n = 0; n < 30; n++) await engine.deleteItem({ TableName, Key: { id: `i${n}` } })
+    // The copies are searched, too.
+    expect(find(engine)).toMatchObject({ found: [], decrypted: 0 })
+    await engine.close()
+
+    expect(readdirSync(copy).toSorted()).toEqual(['data.mdb', 'format.json'])
+    setFormat(copy, FORMAT_VERSION)
+    const copied = await openEngine({ directory: copy, sweepIntervalMs: 0 })
+    expect((await copied.scan({ TableName })).Count).toBe(0)
+    expect((await copied.scan({ TableName: 'other' })).Count).toBe(30)
+    expect((await checkStorage(copied.storage)).problems).toEqual([])
+    await copied.close()
+  })
+
+  test('keeps its items out of later copies, which open without the slot file', async () => {
+    const directory = join(temporaryDirectory(), 'data')
+    const engine = await openEngine({ directory, sweepIntervalMs: 0 })
+    await engine.createTable(secure)
+    await engine.createTable({ ...plain, TableName: 'other' })
+    await engine.putItem({ TableName, Item: { id: 'a', text: textOf(400) } })
+    await engine.putItem({ TableName: 'other', Item: { id: 'a' } })
+    await engine.close()
+    await convertDirectory(directory, { conversions: testConversions, clock: fixedClock() })
+    const copy = join(directory, `backup-format-${FORMAT_VERSION}-20261115T200000Z`)
+    const copied = await openEngine({ directory: copy, sweepIntervalMs: 0 })
+    expect((await copied.scan({ TableName })).Count).toBe(0)
+    expect((await copied.scan({ TableName: 'other' })).Count).toBe(1)
+    expect((await checkStorage(copied.storage)).problems).toEqual([])
+    await copied.close()
+  })
+
+  test('is part of a backup file, which has the items that exist, and of what is restored from it', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(secure)
+    for (const id of ['a', 'b']) await engine.putItem({ TableName, Item: { id, text: textOf(400) } })
+    await engine.deleteItem({ TableName, Key: { id: 'b' } })
+    const file = join(temporaryDirectory(), 'backup')
+    expect(await backup(engine.storage, { file })).toMatchObject({
+      tables: [{ name: TableName, items: 1 }],
+    })
+    const directory = join(temporaryDirectory(), 'restored')
+    await restore({ file, directory })
+    const restored = await openEngine({ directory, sweepIntervalMs: 0 })
+    expect(await get(restored, 'a')).toEqual({ id: 'a', text: textOf(400) })
+    const { Table } = await restored.describeTable({ TableName })
+    expect(Table).toMatchObject({ SecureDeleteEnabled: true, ItemCount: 1 })
+    expect(searchDisk(directory, [CONTENT]).found).toEqual([expect.stringContaining('data.mdb at')])
+    await restored.deleteItem({ TableName, Key: { id: 'a' } })
+    expect(find(restored)).toMatchObject({ found: [], decrypted: 0 })
+    await restored.close()
   })
 })

@@ -138,6 +138,10 @@ const endings: Ending[] = [
   },
 ]
 
+function requestOf(app: Awaited<ReturnType<typeof startApp>>): typeof fetch {
+  return async (url, init) => app.request(String(url).replace('http://sealed.test', ''), init)
+}
+
 describe('on the embedded store', () => {
   test.each(endings)(
     'nothing on the disk can be opened with the link of a secret that was $how, also if the server is killed right after the response',
@@ -170,8 +174,7 @@ describe('on the embedded store', () => {
     onTestFinished(() => engine.close())
     await createTables(engine, [secretsTable, serverTable, operationsTable])
     const app = await startApp(engine)
-    const request: typeof fetch = async (url, init) =>
-      app.request(String(url).replace('http://sealed.test', ''), init)
+    const request = requestOf(app)
     const [expired, viewed] = [
       await seal('http://sealed.test/', request, 2),
       await seal('http://sealed.test/', request, 1),
@@ -186,6 +189,37 @@ describe('on the embedded store', () => {
     await view(expired, expired.api).catch(() => undefined)
     await app.settle()
     expect(searchDisk(directory, expired.stored).found).toEqual([])
+  })
+
+  test('secrets from before are encrypted at the first start, and leave nothing when they end', async () => {
+    const directory = newDirectory()
+    const older = await openEngine({ directory, sweepIntervalMs: 0 })
+    await createTables(older, [{ ...secretsTable, secureDelete: false }, serverTable])
+    const request = requestOf(await startApp(older))
+    const [kept, burned, gone] = [
+      await seal('http://sealed.test/', request, 1),
+      await seal('http://sealed.test/', request, 1),
+      await seal('http://sealed.test/', request, 1),
+    ]
+    await gone.api.burn(gone.id, gone.burnToken)
+    for (const { stored } of [kept, burned, gone]) {
+      expect(searchDisk(directory, stored).found).toEqual(['data.mdb, readable'])
+    }
+    await older.close()
+
+    const engine = await openEngine({ directory, sweepIntervalMs: 0 })
+    onTestFinished(() => engine.close())
+    // What a start does; it waits until the table can be used.
+    await createTables(engine, [secretsTable, serverTable], { pause: () => engine.settled() })
+    const { base, fetch: next } = { base: 'http://sealed.test/', fetch: requestOf(await startApp(engine)) }
+    expect(searchDisk(directory, gone.stored).found).toEqual([])
+    const api = createSealedApi({ base, fetch: next })
+    await api.burn(burned.id, burned.burnToken)
+    expect(searchDisk(directory, burned.stored).found).toEqual([])
+    expect(searchDisk(directory, kept.stored).found).toEqual([
+      expect.stringContaining('data.mdb at'),
+    ])
+    await view(kept, api)
   })
 
   test(
