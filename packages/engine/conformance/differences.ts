@@ -31,6 +31,12 @@ export const differences = {
     reason: 'The in-process face takes plain values',
   },
 
+  'remove-from-missing': {
+    targets: local,
+    aws: 'An update that only removes attributes or members of sets does not create a missing item, and its paths may lead nowhere',
+    instead: 'Creates the item, and rejects such a path',
+    reason: 'DynamoDB Local applies every update to an item of the key',
+  },
   'index-sizes': {
     targets: local,
     aws: 'IndexSizeBytes is the size of what the index projects',
@@ -146,6 +152,24 @@ export const differences = {
     aws: 'Rejects a document nested far too deep with a ValidationException',
     instead: 'Fails with an InternalFailure',
     reason: 'Its JSON reader runs out of stack',
+  },
+  'long-attributes-to-get': {
+    targets: local,
+    aws: 'Rejects names of more than 65,535 bytes in AttributesToGet',
+    instead: 'Accepts them in GetItem',
+    reason: ownValidation,
+  },
+  'long-start-keys': {
+    targets: local,
+    aws: 'Rejects a start key of an index that is longer than a key can be',
+    instead: 'Accepts it',
+    reason: ownValidation,
+  },
+  'set-order': {
+    targets: local,
+    aws: 'Sorts the members of a set by unsigned bytes',
+    instead: 'Sorts strings by UTF-16 units, and binaries by signed bytes',
+    reason: 'It compares as Java does',
   },
   'long-attribute-names': {
     targets: local,

@@ -5,6 +5,7 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
+  ScanCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
@@ -292,6 +293,42 @@ export function sizes(target: Target): void {
       ])
     })
 
+    describe('of a start key of an index', () => {
+      const query = {
+        KeyConditionExpression: '#o = :o',
+        ExpressionAttributeNames: { '#o': 'owner' },
+        ExpressionAttributeValues: { ':o': { S: 'x' } },
+      }
+      const startAt = (owner: string, since: string) => ({
+        TableName: table,
+        IndexName: 'by-owner',
+        ExclusiveStartKey: { pk: { S: 'k' }, owner: { S: owner }, since: { S: since } },
+      })
+      const scan = (input: ReturnType<typeof startAt>) => target.client.send(new ScanCommand(input))
+      const find = (input: ReturnType<typeof startAt>) =>
+        target.client.send(new QueryCommand({ ...input, ...query }))
+      const message = 'The provided starting key is invalid'
+
+      test('may be as long as a key of the index', async () => {
+        expect((await scan(startAt(text(2048), text(1024)))).Items).toBeDefined()
+        expect((await find(startAt('x', text(1024)))).Items).toBeDefined()
+      })
+
+      testUnless(target, 'long-start-keys', 'may not be longer', async () => {
+        await expectRefusal(scan(startAt(text(2049), 'y')), { message })
+        await expectRefusal(scan(startAt('x', text(1025))), { message })
+        await expectRefusal(find(startAt('x', text(1025))), { message })
+      })
+
+      test('may not be empty', async () => {
+        const empty = {
+          message: `${message}: One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: by-owner, IndexKey: since`,
+        }
+        await expectRefusal(scan(startAt('x', '')), empty)
+        await expectRefusal(find(startAt('x', '')), empty)
+      })
+    })
+
     describe('of an attribute name', () => {
       testUnless(target, 'long-attribute-names', 'may be 65,535 bytes', async () => {
         const name = text(65_535)
@@ -299,10 +336,45 @@ export function sizes(target: Target): void {
         expect((await read(target, table, { pk: { S: 'name' } }))?.[name]).toEqual({ S: 'x' })
       })
 
+      const tooLong = 'Attribute name is too large, must be less than 65536 bytes'
+      const Key = { pk: { S: 'name' } }
+
       testUnless(target, 'long-attribute-names', 'may not be 65,536 bytes', async () => {
-        await expectRefusal(put({ pk: { S: 'name' }, [text(65_536)]: { S: 'x' } }), {
-          message: 'Attribute name is too large, must be less than 65536 bytes',
+        await expectRefusal(put({ ...Key, [text(65_536)]: { S: 'x' } }), { message: tooLong })
+      })
+
+      const projected = (input: object) =>
+        target.client.send(new GetItemCommand({ TableName: table, Key, ...input }))
+      const named = (length: number) => ({
+        ProjectionExpression: '#n',
+        ExpressionAttributeNames: { '#n': text(length) },
+      })
+
+      test('may be 65,535 bytes in a projection, and not more', async () => {
+        await projected(named(65_535))
+        await expectRefusal(projected(named(65_536)), {
+          message: `ExpressionAttributeNames contains invalid value: ${tooLong} for key #n`,
         })
+      })
+
+      test('may be 65,535 bytes in AttributesToGet', async () => {
+        const AttributesToGet = [text(65_535)]
+        const { Item = {} } = await projected({ AttributesToGet })
+        expect(Object.keys(Item).every((name) => name === AttributesToGet[0])).toBe(true)
+      })
+
+      testUnless(target, 'long-attributes-to-get', 'and not more in AttributesToGet', async () => {
+        await expectRefusal(projected({ AttributesToGet: [text(65_536)] }), { message: tooLong })
+      })
+
+      testUnless(target, 'long-attribute-names', 'and not more in legacy parameters', async () => {
+        const name = text(65_536)
+        const update = (input: object) =>
+          target.client.send(new UpdateItemCommand({ TableName: table, Key, ...input }))
+        const AttributeUpdates = { [name]: { Action: 'DELETE' } }
+        await expectRefusal(update({ AttributeUpdates }), { message: tooLong })
+        const Expected = { [name]: { Exists: false } }
+        await expectRefusal(update({ Expected }), { message: tooLong })
       })
     })
   })

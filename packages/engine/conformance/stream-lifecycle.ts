@@ -96,6 +96,33 @@ export function streamLifecycle(target: Target): void {
         expect(StreamDescription.Shards).toEqual([])
       })
 
+      test('can be read from the start of its shard while that is empty', async () => {
+        const empty = freshName()
+        const { TableDescription } = await client.send(
+          new CreateTableCommand({
+            ...tableInput(empty, { key: { pk: 'S', sk: 'N' } }),
+            StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' },
+          }),
+        )
+        await becomesActive(client, empty)
+        const arn = TableDescription?.LatestStreamArn ?? ''
+        const [shard] = (await describeStream(arn)).Shards
+        const SequenceNumber = shard?.SequenceNumberRange.StartingSequenceNumber
+        const iterators = [
+          await iteratorOf(arn, { ShardIteratorType: 'TRIM_HORIZON' }),
+          await iteratorOf(arn, { ShardIteratorType: 'AT_SEQUENCE_NUMBER', SequenceNumber }),
+        ]
+        for (const ShardIterator of iterators) {
+          expect((await ask('GetRecords', { ShardIterator })).Records).toEqual([])
+        }
+        await iteratorOf(arn, { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber })
+        await put(empty, key)
+        for (const ShardIterator of iterators) {
+          expect(names((await ask('GetRecords', { ShardIterator })).Records)).toEqual(['INSERT'])
+        }
+        await client.send(new DeleteTableCommand({ TableName: empty }))
+      })
+
       test('cannot be switched on twice', async () => {
         await expectRefusal(update(on), {
           message: expected(

@@ -1,8 +1,14 @@
 /** Attribute types: values are returned as stored, and invalid values are rejected. */
-import { PutItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { type Item, read, refuses, useTable } from './harness.ts'
-import { differs, type Target } from './target.ts'
+import { type Item, read, refuses, testUnless, useTable } from './harness.ts'
+import { differs, expected, type Target } from './target.ts'
 
 const bytes = (...octets: number[]) => new Uint8Array(octets)
 
@@ -64,11 +70,69 @@ export function types(target: Target): void {
       })
     }
 
-    test('sets are returned with all their members, in any order', async () => {
-      expect((await stored({ SS: ['b', 'a', 'c'] }))?.SS?.toSorted()).toEqual(['a', 'b', 'c'])
-      expect((await stored({ NS: ['10', '9', '-1'] }))?.NS?.toSorted()).toEqual(['-1', '10', '9'])
-      const set = (await stored({ BS: [bytes(2), bytes(1)] }))?.BS
-      expect(set?.map((member) => [...member]).toSorted()).toEqual([[1], [2]])
+    describe('sets are returned in order', () => {
+      const strings = ['b', '', 'a', '\u{1f511}', 'Z', '\uffee', 'ä', 'aa']
+      const sorted = ['', 'Z', 'a', 'aa', 'b', 'ä', '\uffee', '\u{1f511}']
+      const order = expected(target, 'set-order', sorted, [...strings].toSorted())
+
+      test('strings by their UTF-8 bytes', async () => {
+        expect(await stored({ SS: strings })).toEqual({ SS: order })
+      })
+
+      test('numbers by their value', async () => {
+        const NS = ['10', '9', '-1', '2.5', '1e3', '9.00000000000000000000000000000000001']
+        expect(await stored({ NS })).toEqual({
+          NS: ['-1', '2.5', '9', '9.00000000000000000000000000000000001', '10', '1000'],
+        })
+      })
+
+      testUnless(target, 'set-order', 'binaries by their bytes', async () => {
+        const BS = [bytes(255), bytes(1, 2), bytes(1), bytes(128)]
+        expect(await stored({ BS })).toEqual({
+          BS: [bytes(1), bytes(1, 2), bytes(128), bytes(255)],
+        })
+      })
+
+      test('by reads of every kind, and by an update', async () => {
+        const Key = { pk: { S: 'sets' } }
+        const SS = ['a', 'b', 'c', 'd']
+        await target.client.send(
+          new PutItemCommand({
+            TableName: table,
+            Item: { ...Key, m: { M: { s: { SS: ['d', 'b'] } } } },
+          }),
+        )
+        const { Attributes } = await target.client.send(
+          new UpdateItemCommand({
+            TableName: table,
+            Key,
+            UpdateExpression: 'ADD m.s :added SET t = :set',
+            ExpressionAttributeValues: { ':added': { SS: ['c', 'a'] }, ':set': { NS: ['2', '1'] } },
+            ReturnValues: 'ALL_NEW',
+          }),
+        )
+        const item = { ...Key, m: { M: { s: { SS } } }, t: { NS: ['1', '2'] } }
+        expect(Attributes).toEqual(item)
+        const found = await target.client.send(
+          new QueryCommand({
+            TableName: table,
+            KeyConditionExpression: 'pk = :pk',
+            ExpressionAttributeValues: { ':pk': Key.pk },
+          }),
+        )
+        expect(found.Items).toEqual([item])
+        const projected = await target.client.send(
+          new ScanCommand({
+            TableName: table,
+            FilterExpression: 'pk = :pk',
+            ProjectionExpression: 'm.s',
+            ExpressionAttributeValues: { ':pk': Key.pk },
+          }),
+        )
+        expect(projected.Items).toEqual([{ m: item.m }])
+        const { Item } = await target.client.send(new GetItemCommand({ TableName: table, Key }))
+        expect(Item).toEqual(item)
+      })
     })
 
     const inItem = (value: object) => ({ Item: { pk: { S: 'a' }, value } })

@@ -1,5 +1,5 @@
 /** UpdateItem: creation, what ReturnValues gives back, conditions, keys. Actions: see update-expressions. */
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { TransactWriteItemsCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
@@ -9,6 +9,7 @@ import {
   missingTable,
   read,
   refuses,
+  testUnless,
   useTable,
   write,
 } from './harness.ts'
@@ -46,17 +47,59 @@ export function updateItem(target: Target): void {
       expect(await stored('same')).toEqual({ pk: { S: 'same' }, n: { N: '1' } })
     })
 
-    test('creates the item even when there is nothing to remove', async () => {
-      await update('remove only', { UpdateExpression: 'REMOVE nothing' })
-      expect(await stored('remove only')).toEqual({ pk: { S: 'remove only' } })
-    })
+    describe('of a missing item that only removes', () => {
+      const tags = { ExpressionAttributeValues: { ':tags': { SS: ['a'] } } }
+      const removals: [string, object][] = [
+        ['REMOVE of an attribute', { UpdateExpression: 'REMOVE nothing' }],
+        ['REMOVE of a path', { UpdateExpression: 'REMOVE x.y, z[1]' }],
+        ['DELETE from a set', { UpdateExpression: 'DELETE tags :tags', ...tags }],
+        ['REMOVE and DELETE', { UpdateExpression: 'REMOVE x DELETE tags :tags', ...tags }],
+        ['a legacy DELETE', { AttributeUpdates: { x: { Action: 'DELETE' } } }],
+        [
+          'a legacy DELETE from a set',
+          { AttributeUpdates: { x: { Action: 'DELETE', Value: { SS: ['a'] } } } },
+        ],
+      ]
+      for (const [title, input] of removals) {
+        testUnless(target, 'remove-from-missing', `${title} creates nothing`, async () => {
+          for (const ReturnValues of ['NONE', 'ALL_OLD', 'ALL_NEW', 'UPDATED_OLD', 'UPDATED_NEW']) {
+            const output = await update('only removes', {
+              ...input,
+              ReturnValues,
+              ReturnConsumedCapacity: 'TOTAL',
+            })
+            expect(output.Attributes).toBeUndefined()
+            expect(output.ConsumedCapacity?.CapacityUnits).toBe(1)
+          }
+          expect(await stored('only removes')).toBeUndefined()
+        })
+      }
 
-    test('creates the item even when there is nothing to delete from', async () => {
-      await update('delete only', {
-        UpdateExpression: 'DELETE tags :tags',
-        ExpressionAttributeValues: { ':tags': { SS: ['a'] } },
+      testUnless(target, 'remove-from-missing', 'creates nothing in a transaction', async () => {
+        const Key = { pk: { S: 'only removes in a transaction' } }
+        const UpdateExpression = 'REMOVE x'
+        const Update = { TableName: table, Key, UpdateExpression }
+        await target.client.send(new TransactWriteItemsCommand({ TransactItems: [{ Update }] }))
+        expect(await stored('only removes in a transaction')).toBeUndefined()
       })
-      expect(await stored('delete only')).toEqual({ pk: { S: 'delete only' } })
+
+      test('creates the item if something is set as well', async () => {
+        await update('sets, too', {
+          UpdateExpression: 'SET n = :n REMOVE x',
+          ExpressionAttributeValues: { ':n': { N: '1' } },
+        })
+        expect(await stored('sets, too')).toEqual({ pk: { S: 'sets, too' }, n: { N: '1' } })
+      })
+
+      test('is refused if its condition requires the item', async () => {
+        await expectRefusal(
+          update('not there', {
+            UpdateExpression: 'REMOVE x',
+            ConditionExpression: 'attribute_exists(pk)',
+          }),
+          { name: 'ConditionalCheckFailedException', message: 'The conditional request failed' },
+        )
+      })
     })
 
     describe('returning values', () => {

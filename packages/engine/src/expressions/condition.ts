@@ -5,7 +5,7 @@
  * operator, from left to right. A condition that does not fit the types of an item is false, not an
  * error.
  */
-import { compare } from '../values/compare.ts'
+import { compare } from '../values/order.ts'
 import { numberText } from '../values/numbers.ts'
 import { NumberValue, type TypeName, typeOf, type Value } from '../values/types.ts'
 import { cachedByText } from './cache.ts'

@@ -2,7 +2,8 @@
  * Evaluates conditions on items. If an attribute is missing or has another type, a comparison is false,
  * not an error; only `<>` is then true.
  */
-import { compare, equal } from '../values/compare.ts'
+import { equal } from '../values/compare.ts'
+import { compare } from '../values/order.ts'
 import { hasMember, type Member } from '../values/sets.ts'
 import {
   type Item,

@@ -50,6 +50,11 @@ export function updateTargets(update: Update): readonly string[] {
   return [...update.branches.keys()] as string[]
 }
 
+/** Whether the update adds nothing to an item: attributes or members of sets are removed. */
+export function onlyRemoves({ actions }: Update): boolean {
+  return actions.every(({ type }) => type === 'REMOVE' || type === 'DELETE')
+}
+
 /** The item after the update, and the paths in the update. */
 export function applyUpdate(update: Update, item: Item): { item: Item; paths: readonly Path[] } {
   const values: (Value | undefined)[] = []

@@ -1,4 +1,4 @@
-/** Every operation, listed once: the engine and the wire faces both map over this list. */
+/** Every operation, listed once: the methods of the engine and the targets of the wire derive from it. */
 import { checkRequest } from '../validation/request.ts'
 import { batchExecuteStatement } from './batch-execute-statement.ts'
 import { batchGetItem } from './batch-get-item.ts'

@@ -15,6 +15,7 @@ const MAX_BYTES = 1024 * 1024
 
 export const getRecords: Operation<GetRecordsInput, GetRecordsOutput> = {
   name: 'GetRecords',
+  service: 'streams',
   input: structure('GetRecordsInput', {
     'ShardIterator!': string({ min: 1, max: 2048 }),
     Limit: integer({ min: 1, max: MAX_RECORDS }),

@@ -6,8 +6,8 @@ import type { Comparison, Expectation } from '../db.ts'
 import { validationError } from '../errors.ts'
 import type { Condition } from '../expressions/condition.ts'
 import type { AttributeCondition } from '../expressions/key-condition.ts'
-import { compare } from '../values/compare.ts'
-import { type TypeName, typeOf, type Value } from '../values/types.ts'
+import { compare } from '../values/order.ts'
+import { checkAttributeName, type TypeName, typeOf, type Value } from '../values/types.ts'
 import type { Form } from './form.ts'
 
 type Operator = Comparison['ComparisonOperator']
@@ -19,7 +19,7 @@ export function readFilter(
   filter: Record<string, Comparison> | null | undefined,
   join: Join,
 ): Condition | undefined {
-  const conditions = Object.entries(filter ?? {}).map(([name, { ComparisonOperator, ...rest }]) =>
+  const conditions = namedEntries(filter).map(([name, { ComparisonOperator, ...rest }]) =>
     conditionOf(name, ComparisonOperator, readValues(form, rest.AttributeValueList)),
   )
   return joinConditions(conditions, join)
@@ -30,10 +30,14 @@ export function readExpected(
   expected: Record<string, Expectation> | null | undefined,
   join: Join,
 ): Condition | undefined {
-  const conditions = Object.entries(expected ?? {}).map(([name, each]) =>
-    expectation(form, name, each),
-  )
+  const conditions = namedEntries(expected).map(([name, each]) => expectation(form, name, each))
   return joinConditions(conditions, join)
+}
+
+function namedEntries<T>(conditions: Record<string, T> | null | undefined): [string, T][] {
+  const entries = Object.entries(conditions ?? {})
+  for (const [name] of entries) checkAttributeName(name)
+  return entries
 }
 
 /** The conditions on a key by attribute; the planner checks which of them a key allows. */

@@ -7,7 +7,7 @@ import { validationError } from '../errors.ts'
 import type { Action, Update } from '../expressions/bind-update.ts'
 import type { Path, PathBranches } from '../expressions/paths.ts'
 import type { Projection } from '../expressions/projection.ts'
-import { type TypeName, typeOf } from '../values/types.ts'
+import { checkAttributeName, type TypeName, typeOf } from '../values/types.ts'
 import type { Form } from './form.ts'
 
 export function readAttributeUpdates(
@@ -16,6 +16,7 @@ export function readAttributeUpdates(
 ): Update | undefined {
   const entries = Object.entries(updates)
   if (entries.length === 0) return undefined
+  for (const [name] of entries) checkAttributeName(name)
   const actions = entries.map(([, update]) => actionOf(form, update))
   const paths = entries.map(([name]): Path => [name])
   const branches: PathBranches<number> = new Map(
@@ -48,6 +49,7 @@ function actionOf(form: Form, update: AttributeUpdate): Action {
 export function readAttributesToGet(names: readonly string[]): Projection {
   const branches: PathBranches<unknown> = new Map()
   for (const name of names) {
+    checkAttributeName(name)
     if (branches.has(name)) throw invalid(`Duplicate value in attribute name: ${name}`)
     branches.set(name, { path: [name], leaf: undefined })
   }

@@ -19,6 +19,8 @@ export interface Context {
 
 export interface Operation<Input, Output> {
   readonly name: string
+  /** In AWS, streams are a separate service with its own targets. */
+  readonly service?: 'streams'
   readonly input: StructureShape
   run(context: Context, input: Input, form: Form): Output | Promise<Output>
   /** Converts the output to JSON; undefined if the output contains no attribute values. */

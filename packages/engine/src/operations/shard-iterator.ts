@@ -15,6 +15,7 @@ const ITERATOR = /^(.+)\|1\|([0-9a-z]+)\.([0-9a-z]+)$/
 
 export const getShardIterator: Operation<GetShardIteratorInput, { ShardIterator?: string }> = {
   name: 'GetShardIterator',
+  service: 'streams',
   input: structure('GetShardIteratorInput', {
     'StreamArn!': arnShape,
     'ShardId!': shardIdShape,
@@ -50,11 +51,13 @@ function positionOf(context: Context, stream: StreamRecord, input: GetShardItera
     return type === 'LATEST' ? endOf(context, stream) : stream.trimmed
   }
   const sequence = readSequenceNumber(given)
-  if (sequence <= stream.start || sequence > endOf(context, stream)) {
+  const end = endOf(context, stream)
+  // The starting number of a shard is valid even if there is no change yet.
+  if (sequence <= stream.start || sequence > Math.max(end, stream.start + 1)) {
     throw validationError('Invalid SequenceNumber for the shard')
   }
   if (sequence <= stream.trimmed) throw trimmedDataAccess()
-  return type === 'AT_SEQUENCE_NUMBER' ? sequence - 1 : sequence
+  return type === 'AT_SEQUENCE_NUMBER' ? sequence - 1 : Math.min(sequence, end)
 }
 
 function endOf({ storage }: Context, { closed }: StreamRecord): number {

@@ -5,9 +5,17 @@
 import { validationError } from '../errors.ts'
 import type { KeyCondition } from '../expressions/key-condition.ts'
 import { boundsOf } from '../storage/bounds.ts'
+import { hasEntry } from '../storage/indexes.ts'
 import type { IndexRecord, KeySchema, RangeQuery, TableRecord } from '../storage/storage.ts'
-import { checkKeySchema, keyAttributes, keyOf, rejectEmptyKeys } from '../validation/keys.ts'
-import { compare, equal } from '../values/compare.ts'
+import {
+  checkKeySchema,
+  keyAttributes,
+  keyOf,
+  rejectEmptyIndexKeys,
+  rejectEmptyKeys,
+} from '../validation/keys.ts'
+import { equal } from '../values/compare.ts'
+import { compare } from '../values/order.ts'
 import { attribute, type Item, typeOf, type Value } from '../values/types.ts'
 import { pageKeyNames } from './page.ts'
 
@@ -28,7 +36,7 @@ export function checkScanStart(
       index ? INVALID : `${INVALID}: The provided key element does not match the schema`,
     )
   }
-  if (index) checkTypes(index.keys, startKey)
+  if (index) checkIndexPart(table, index, startKey)
   checkTablePart(table, startKey)
   if (segment && !liesIn(table, index, startKey, segment)) {
     throw validationError(
@@ -61,7 +69,7 @@ export function checkQueryStart(
   if (!complete) throw validationError(INVALID)
   const keys = index?.keys ?? table.keys
   checkTypes(table.keys, startKey)
-  checkTypes(keys, startKey)
+  if (index) checkIndexPart(table, index, startKey)
   checkTablePart(table, startKey)
 
   const partition = attribute(startKey, keys.partition.name)
@@ -90,11 +98,23 @@ function checkTypes(keys: KeySchema, startKey: Item): void {
   }
 }
 
+/** Storage decides what an entry of an index can have as its key. */
+function checkIndexPart(table: TableRecord, index: IndexRecord, startKey: Item): void {
+  if (hasEntry(index, startKey)) return
+  checkTypes(index.keys, startKey)
+  withPrefix(() => rejectEmptyIndexKeys({ ...table, indexes: [index] }, startKey))
+  throw validationError(INVALID)
+}
+
 function checkTablePart(table: TableRecord, startKey: Item): void {
   const key = keyOf(table, startKey)
   rejectEmptyKeys(table, key)
+  withPrefix(() => checkKeySchema(table, key))
+}
+
+function withPrefix(check: () => void): void {
   try {
-    checkKeySchema(table, key)
+    check()
   } catch (error) {
     throw validationError(`${INVALID}: ${(error as Error).message}`)
   }

@@ -17,6 +17,7 @@ export const shardIdShape = string({ min: 28, max: 65 })
 
 export const listStreams: Operation<ListStreamsInput, ListStreamsOutput> = {
   name: 'ListStreams',
+  service: 'streams',
   input: structure('ListStreamsInput', {
     TableName: tableName,
     Limit: integer({ min: 1, max: MAX_STREAMS }),
@@ -50,6 +51,7 @@ export const listStreams: Operation<ListStreamsInput, ListStreamsOutput> = {
 
 export const describeStream: Operation<DescribeStreamInput, DescribeStreamOutput> = {
   name: 'DescribeStream',
+  service: 'streams',
   input: structure('DescribeStreamInput', {
     'StreamArn!': arnShape,
     Limit: integer({ min: 1, max: 100 }),

@@ -131,7 +131,7 @@ export function bindAction(
         case 'Put':
           return item
         case 'Update':
-          return updatedItem(table, update, old ?? item)
+          return updatedItem(table, update, old, item)
         case 'Delete':
           return undefined
         case 'ConditionCheck':

@@ -1,9 +1,10 @@
-/** UpdateItem: updates an item, or creates it. */
+/** UpdateItem: updates an item, or creates it unless the update only removes. */
 import type { UpdateItemInput, WriteOutput } from '../db.ts'
 import { validationError } from '../errors.ts'
 import type { Placeholders } from '../expressions/placeholders.ts'
 import {
   applyUpdate,
+  onlyRemoves,
   parseUpdate,
   type Update,
   updatedAttributes,
@@ -74,8 +75,8 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
     const { old, item } = await storage.write((tx) => {
       const current = tx.get(table, key)
       assertCondition(condition, current, input.ReturnValuesOnConditionCheckFailure)
-      const next = updatedItem(table, update, current ?? key)
-      tx.put(table, next, current)
+      const next = updatedItem(table, update, current, key)
+      if (next) tx.put(table, next, current)
       meter.write(table, current, next)
       return { old: current, item: next }
     })
@@ -110,10 +111,19 @@ export function checkTargets(table: TableRecord, update: Update | undefined): vo
   }
 }
 
-/** The item after the update; throws if the table cannot store it. */
-export function updatedItem(table: TableRecord, update: Update | undefined, item: Item): Item {
-  if (!update) return item
-  const next = applyUpdate(update, item).item
+/**
+ * The item after the update; throws if the table cannot store it. As in AWS, an update that only removes
+ * does not create a missing item, and its paths may then lead nowhere.
+ */
+export function updatedItem(
+  table: TableRecord,
+  update: Update | undefined,
+  old: Item | undefined,
+  key: Item,
+): Item | undefined {
+  if (!update) return old ?? key
+  if (!old && onlyRemoves(update)) return undefined
+  const next = applyUpdate(update, old ?? key).item
   if (table.indexes.length > 0) {
     rejectEmptyUpdatedIndexKeys(table, next)
     checkIndexKeys(table, next)
@@ -126,7 +136,7 @@ export function returnedAttributes(
   wanted: UpdateItemInput['ReturnValues'],
   update: Update | undefined,
   old: Item | undefined,
-  item: Item,
+  item: Item | undefined,
 ): Item | undefined {
   switch (wanted) {
     case 'ALL_OLD':
@@ -136,7 +146,7 @@ export function returnedAttributes(
     case 'UPDATED_OLD':
       return old && update && unlessEmpty(updatedAttributes(update, old))
     case 'UPDATED_NEW':
-      return update && unlessEmpty(updatedAttributes(update, item))
+      return item && update && unlessEmpty(updatedAttributes(update, item))
     default:
       return undefined
   }

@@ -3,7 +3,9 @@
 // decoded item. The item's size is counted in the same pass.
 
 import { numberText } from '../values/numbers.ts'
-import { numberTextSize } from '../values/size.ts'
+import { compare } from '../values/order.ts'
+import { isSorted, type Member } from '../values/sets.ts'
+import { CONTAINER_BYTES, ENTRY_BYTES, numberTextSize } from '../values/size.ts'
 import { NumberValue } from '../values/types.ts'
 import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './lmdb/bytes.ts'
 import * as codec from './codec.ts'
@@ -29,8 +31,6 @@ const OPEN = 0x7b
 const CLOSE = 0x7d
 const CLOSE_LIST = 0x5d
 
-const CONTAINER_BYTES = 3
-const ENTRY_BYTES = 1
 /** Escaping turns a byte into at most six, and the JSON around a value is short. */
 const MAX_ESCAPED_BYTES = 6
 const ROOM = 64
@@ -171,11 +171,11 @@ export class JsonWriter {
       case codec.LIST:
         return this.#list(OPEN_L, CONTAINER_BYTES, () => ENTRY_BYTES + this.#value(depth))
       case codec.STRING_SET:
-        return this.#list(OPEN_SS, 0, () => this.#member())
+        return this.#set(OPEN_SS)
       case codec.NUMBER_SET:
-        return this.#list(OPEN_NS, 0, () => this.#member())
+        return this.#set(OPEN_NS)
       case codec.BINARY_SET:
-        return this.#list(OPEN_BS, 0, () => this.#member())
+        return this.#set(OPEN_BS)
       default:
         throw codec.corrupt(`unknown value tag ${tag}`)
     }
@@ -191,6 +191,48 @@ export class JsonWriter {
     }
     this.#end(CLOSE_LIST)
     return size
+  }
+
+  /** In order, although earlier versions stored members in the order of the request. */
+  #set(open: Uint8Array): number {
+    const start = this.#at
+    const members: { at: number; value: Member }[] = []
+    for (let left = this.#count(); left > 0; left--) {
+      members.push({ at: this.#at, value: this.#readMember() })
+    }
+    const end = this.#at
+    if (!isSorted(members.map(({ value }) => value))) {
+      members.sort((left, right) => compare(left.value, right.value))
+    }
+    this.#at = start
+    let next = 0
+    const size = this.#list(open, 0, () => {
+      this.#at = members[next++]!.at
+      return this.#member()
+    })
+    this.#at = end
+    return size
+  }
+
+  /** Texts are compared by their bytes, so they are read as such. */
+  #readMember(): Member {
+    const tag = this.#source[this.#at++]
+    switch (tag) {
+      case codec.ASCII8:
+      case codec.BYTES8:
+        return this.#readBytes(this.#source[this.#at++]!)
+      case codec.ASCII32:
+      case codec.UTF8:
+      case codec.BYTES32:
+        return this.#readBytes(this.#count())
+      default:
+        return this.#readNumber(tag)
+    }
+  }
+
+  #readBytes(length: number): Uint8Array {
+    const start = this.#take(length)
+    return this.#source.subarray(start, start + length)
   }
 
   #member(): number {

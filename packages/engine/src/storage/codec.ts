@@ -3,8 +3,9 @@
 // decode several times faster. A number is an int32, a double, or decimal text if a double cannot hold
 // it. Decoded values never share memory with their bytes.
 
+import { type Member, sortedSet } from '../values/sets.ts'
 import { CONTAINER_BYTES, ENTRY_BYTES, numberSize } from '../values/size.ts'
-import { NumberValue, setAttribute, type Item, type Value } from '../values/types.ts'
+import { NumberValue, setAttribute, type Item, type SetValue, type Value } from '../values/types.ts'
 import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './lmdb/bytes.ts'
 
 export const CODEC_VERSION = 1
@@ -378,19 +379,18 @@ function readCollection(tag: number | undefined, depth: number): Value {
       return list
     }
     case STRING_SET:
-      return readSet<string>(depth)
     case NUMBER_SET:
-      return readSet<number | NumberValue>(depth)
     case BINARY_SET:
-      return readSet<Uint8Array>(depth)
+      return readSet(depth)
     default:
       throw corrupt(`unknown value tag ${tag}`)
   }
 }
 
-function readSet<T extends string | number | NumberValue | Uint8Array>(depth: number): Set<T> {
+/** Earlier versions stored members in the order of the request. */
+function readSet(depth: number): SetValue {
   const count = readCount()
-  const set = new Set<T>()
-  for (let i = 0; i < count; i++) set.add(readValue(depth) as T)
-  return set
+  const members: Member[] = []
+  for (let i = 0; i < count; i++) members.push(readValue(depth) as Member)
+  return sortedSet(members)
 }

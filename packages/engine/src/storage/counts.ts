@@ -23,7 +23,7 @@ export function readCount(
   id: number,
   snapshot?: { transaction: Snapshot },
 ): Count {
-  return (env.meta.get(countKey(id), snapshot as object) as Count | undefined) ?? NONE
+  return (env.meta.get(countKey(id), snapshot) as Count | undefined) ?? NONE
 }
 
 interface Change extends Count {

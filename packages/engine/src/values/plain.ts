@@ -1,13 +1,14 @@
 /**
  * Checks values of in-process callers like those from the wire.
  *
- * A canonical value is returned without copying; a copy is made only if the form of a number must change.
+ * A canonical value is returned without copying; a copy is made only if the form of a number or the order
+ * of a set must change.
  * JavaScript values that DynamoDB does not have (undefined, NaN, bigint, functions, symbols, dates, other
  * class instances) are rejected, never converted.
  */
 import { validationError } from '../errors.ts'
 import { MAX_DEPTH, PartBudget, tooDeep } from './depth.ts'
-import { setOf, type Member } from './sets.ts'
+import { isSorted, setOf, type Member } from './sets.ts'
 import { canonicalNumber, parseNumber } from './numbers.ts'
 import {
   checkAttributeName,
@@ -99,7 +100,7 @@ function validateSet(set: Set<unknown>, budget: PartBudget): SetValue {
     members.push(member as Member)
   }
   const canonical = setOf(type ?? 'SS', members)
-  return isCanonical ? (set as SetValue) : canonical
+  return isCanonical && isSorted(members) ? (set as SetValue) : canonical
 }
 
 function setTypeOf(member: Value): 'SS' | 'NS' | 'BS' | undefined {

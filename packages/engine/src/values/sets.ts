@@ -1,8 +1,10 @@
 /**
- * Membership in DynamoDB's sets. JavaScript compares a NumberValue or a Uint8Array by identity, so
- * members are compared by a key: the member itself, or a text for it.
+ * Membership in DynamoDB's sets, and their order: members are returned sorted, so every set is kept so.
+ * JavaScript compares a NumberValue or a Uint8Array by identity, so members are compared by a key: the
+ * member itself, or a text for it.
  */
 import { validationError } from '../errors.ts'
+import { compare } from './order.ts'
 import { NumberValue, type SetValue } from './types.ts'
 
 export type Member = string | number | NumberValue | Uint8Array
@@ -34,12 +36,24 @@ export function equalSets(a: SetValue, b: SetValue): boolean {
   return true
 }
 
+export function isSorted(members: readonly Member[]): boolean {
+  for (let index = 1; index < members.length; index++) {
+    if (compare(members[index - 1]!, members[index]!) > 0) return false
+  }
+  return true
+}
+
+/** A set of members of one type without duplicates. */
+export function sortedSet(members: readonly Member[]): SetValue {
+  return new Set(isSorted(members) ? members : members.toSorted(compare)) as SetValue
+}
+
 /** Both sets must have the same type; neither is changed. */
 export function union(a: SetValue, b: SetValue): SetValue {
   const keys = memberKeys(a)
-  const result = new Set<Member>(a as Set<Member>)
-  for (const member of b as Set<Member>) if (!keys.has(memberKey(member))) result.add(member)
-  return result as SetValue
+  const members: Member[] = [...(a as Set<Member>)]
+  for (const member of b as Set<Member>) if (!keys.has(memberKey(member))) members.push(member)
+  return sortedSet(members)
 }
 
 /** The members of `a` that are not in `b`, possibly none; neither set is changed. */
@@ -62,12 +76,12 @@ export function setOf(type: SetType, members: Member[]): SetValue {
   if (type === 'SS') {
     const strings = new Set(members as string[])
     if (strings.size !== members.length) throw duplicates(type, members)
-    return strings
+    return isSorted(members) ? strings : sortedSet(members)
   }
   const keys = new Set<string | number>()
   for (const member of members) keys.add(memberKey(member))
   if (keys.size !== members.length) throw duplicates(type, members)
-  return new Set(members) as SetValue
+  return sortedSet(members)
 }
 
 function emptySet(type: SetType) {

@@ -1,15 +1,17 @@
-/** The operation in an `x-amz-target` header; in AWS, streams are a separate service. */
+/** The operation in an `x-amz-target` header. */
+import { operations } from '../operations/all.ts'
+import type { Operation } from '../operations/operation.ts'
 
 const DYNAMODB = 'DynamoDB_20120810.'
 const STREAMS = 'DynamoDBStreams_20120810.'
-const ofStreams = new Set(['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'])
 
-/** Undefined if the target is of another service. */
+const names = new Map(
+  Object.values(operations as unknown as Record<string, Operation<unknown, object>>).map(
+    ({ name, service }) => [`${service === 'streams' ? STREAMS : DYNAMODB}${name}`, name],
+  ),
+)
+
+/** Undefined if there is no such operation, or if it is of another service. */
 export function operationOf(target: string): string | undefined {
-  if (target.startsWith(DYNAMODB)) {
-    const name = target.slice(DYNAMODB.length)
-    return ofStreams.has(name) ? undefined : name
-  }
-  const name = target.startsWith(STREAMS) ? target.slice(STREAMS.length) : ''
-  return ofStreams.has(name) ? name : undefined
+  return names.get(target)
 }

@@ -15,6 +15,29 @@ describe('the operations of AWS', () => {
     expect(names.size).toBeGreaterThan(60)
   })
 
+  test('are each a method of the in-process face if they are served, and no others are', async () => {
+    const engine = await freshEngine()
+    const { handle: _handle, sweep: _sweep, settled: _settled, close: _close, ...rest } = engine
+    const methods = Object.keys(rest).filter((name) => name !== 'region' && name !== 'storage')
+    const served = [...wireOperations.keys()].map((name) => name[0]?.toLowerCase() + name.slice(1))
+    expect(methods.toSorted()).toEqual(served.toSorted())
+  })
+
+  test('of streams are served under the target of that service only', async () => {
+    const { server, agent } = await freshServer()
+    const served = awsOperations.filter((each) => isServed(each.name))
+    for (const { name, target } of served) {
+      const isOfStreams = target.startsWith('DynamoDBStreams_')
+      const other = `${isOfStreams ? 'DynamoDB' : 'DynamoDBStreams'}_20120810.${name}`
+      // oxlint-disable-next-line no-await-in-loop -- one connection
+      const answer = await send(server, agent, { target: other }, '{}')
+      expect([name, '__type' in answer.body && answer.body['__type']]).toEqual([
+        name,
+        'com.amazon.coral.service#UnknownOperationException',
+      ])
+    }
+  })
+
   test('are each served over HTTP, or unknown there', async () => {
     const { server, agent } = await freshServer()
     for (const { name, target } of awsOperations) {

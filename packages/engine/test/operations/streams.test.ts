@@ -41,6 +41,21 @@ const put = (engine: Engine, id: string, n = 0) =>
   engine.putItem({ TableName: 'plain', Item: { id, n } })
 
 describe('a stream', () => {
+  test('does not skip its first record after the starting number of an empty shard', async () => {
+    const engine = await freshEngine()
+    const shard = await createStream(engine)
+    const { StreamDescription } = await engine.describeStream({ StreamArn: shard.StreamArn })
+    const range = StreamDescription?.Shards?.[0]?.SequenceNumberRange
+    const { ShardIterator = '' } = await engine.getShardIterator({
+      ...shard,
+      ShardIteratorType: 'AFTER_SEQUENCE_NUMBER',
+      SequenceNumber: range?.StartingSequenceNumber ?? '',
+    })
+    await put(engine, 'a')
+    const { Records = [] } = await engine.getRecords({ ShardIterator })
+    expect(Records.map(({ dynamodb }) => dynamodb?.Keys)).toEqual([{ id: 'a' }])
+  })
+
   test('keeps its records for a day', async () => {
     const clock = movableClock()
     const engine = await freshEngine({ clock })

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compare, equal } from '../../src/values/compare.ts'
+import { equal } from '../../src/values/compare.ts'
+import { compare } from '../../src/values/order.ts'
 import { itemSize, valueSize } from '../../src/values/size.ts'
 import { NumberValue, typeOf, type Value } from '../../src/values/types.ts'
 import { anyValue, copyOf } from '../support/arbitrary-values.ts'

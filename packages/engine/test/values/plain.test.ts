@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DynamoError } from '../../src/errors.ts'
 import { equal } from '../../src/values/compare.ts'
+import { parseNumber } from '../../src/values/numbers.ts'
 import { validateItem, validateValue } from '../../src/values/plain.ts'
 import { NumberValue } from '../../src/values/types.ts'
 import { anyValue } from '../support/arbitrary-values.ts'
@@ -18,9 +19,18 @@ describe('values from this process', () => {
   test('a value that is already canonical is returned itself', () => {
     fc.assert(
       fc.property(anyValue, (value) => {
-        expect(validateValue(value)).toBe(value)
+        const canonical = validateValue(value)
+        expect(validateValue(canonical)).toBe(canonical)
+        expect(equal(canonical, value)).toBe(true)
       }),
     )
+  })
+
+  test('the members of a set are sorted, in a copy', () => {
+    const item = { set: new Set([10, 9, parseNumber('9.00000000000000000001')]) }
+    const [least, middle] = validateItem(item)['set'] as Set<unknown>
+    expect([least, String(middle)]).toEqual([9, '9.00000000000000000001'])
+    expect([...item.set][0]).toBe(10)
   })
 
   test('minus zero becomes zero, in a copy', () => {

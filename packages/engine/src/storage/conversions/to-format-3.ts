@@ -34,7 +34,7 @@ function step(env: Environment, position: Position | undefined): Position | unde
   const counts = new Counts(env)
   const tables = tablesById(env)
   const low = Buffer.concat([
-    Buffer.from(String(position?.['after'] ?? ''), 'base64'),
+    Buffer.from((position?.['after'] as string | undefined) ?? '', 'base64'),
     Buffer.of(0),
   ])
   const range = lmdbRange({ low: low as FastBuffer, high: LAST_KEY }, false)
@@ -57,7 +57,8 @@ function step(env: Environment, position: Position | undefined): Position | unde
 
 /** A directory may have some if its format file was set back by hand. */
 function removeCounts(env: Environment): void {
-  for (const key of [...env.meta.getKeys({ ...ALL_COUNTS })]) env.meta.removeSync(key)
+  const keys = Array.from(env.meta.getKeys({ ...ALL_COUNTS }))
+  for (const key of keys) env.meta.removeSync(key)
 }
 
 function tablesById(env: Environment): Map<number, TableRecord> {
@@ -96,7 +97,8 @@ function isInIndex(env: Environment, index: IndexRecord, key: Buffer, item: Item
 
 /** The count of a finished backup is in its record. */
 function moveBackupCounts(env: Environment): void {
-  for (const backup of [...allBackups(env)]) {
+  const backups = Array.from(allBackups(env))
+  for (const backup of backups) {
     if (backup.status !== 'AVAILABLE') continue
     env.meta.putSync(backupKey(backup.id), { ...backup, ...readCount(env, backup.space.id) })
     env.meta.removeSync(countKey(backup.space.id))

@@ -1,7 +1,7 @@
 // The LMDB environment of a data directory. It configures the `lmdb` package so that an acknowledged
 // write is flushed (no overlapping sync), keys have up to 4,026 bytes (8 KB pages, fixed at creation),
 // keys and values are written directly into its buffers, and failed commits report their code. All uses
-// of the package's private parts are in this file, `native.ts` and `open-root.ts`, and its version is pinned.
+// of the package's private parts are in this folder; `version.test.ts` lists them and pins its version.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
