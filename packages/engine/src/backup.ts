@@ -37,7 +37,7 @@ import {
   withTemporary,
 } from './storage/backups/leftovers.ts'
 import { ERASED } from './storage/item-keys/encrypted-value.ts'
-import { keyOf, lmdbRange, readAgain } from './storage/reads.ts'
+import { keyOf, lmdbRange, readCurrent } from './storage/reads.ts'
 import type { NewLog, TableRecord } from './storage/storage.ts'
 import type { Item } from './values/types.ts'
 
@@ -152,7 +152,8 @@ async function writeTable(
   const { environment } = storage
   for (const { key, value } of environment.items.getRange(range)) {
     // It was replaced or deleted after the snapshot began, so that its state then cannot be read.
-    const item = value === ERASED ? readAgain(environment, environment.items, keyOf(key, 0)) : value
+    const item =
+      value === ERASED ? readCurrent(environment, environment.items, keyOf(key, 0)) : value
     if (item === undefined) continue
     encoder.reset()
     encoder.item(item)
@@ -169,7 +170,13 @@ async function writeTable(
 
 /** The table without its ids, which are only valid in this directory. */
 function definition(table: TableRecord): BackupTable {
-  const { id: _id, version: _version, streamLabel: _label, encrypting: _encrypting, ...kept } = table
+  const {
+    id: _id,
+    version: _version,
+    streamLabel: _label,
+    encrypting: _encrypting,
+    ...kept
+  } = table
   const { indexes, ttl, logs, ...rest } = kept
   const open = logs?.filter(({ kind }) => kind !== 'copy') ?? []
   return {

@@ -68,7 +68,9 @@ const OPERATIONS = [
 export type DbOperation = (typeof OPERATIONS)[number]
 
 /** Creates a Db operation by operation, for wrappers that treat all of them alike. */
-export function eachOperation(create: (name: DbOperation) => (input: never) => Promise<object>): Db {
+export function eachOperation(
+  create: (name: DbOperation) => (input: never) => Promise<object>,
+): Db {
   return Object.fromEntries(OPERATIONS.map((name) => [name, create(name)])) as unknown as Db
 }
 

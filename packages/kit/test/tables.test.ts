@@ -51,7 +51,7 @@ describe.each(testStores())('declared tables on $name', (store) => {
       expect(description?.SecureDeleteEnabled).toBe(isKnown ? true : undefined)
     }
     expect((await on.scan({ TableName: 'letter-box' })).Items).toEqual([{ PK: 'a', SK: 1 }])
-    expect(JSON.stringify(cloudFormation({ tables: [secure] }))).not.toContain('Secure')
+    expect(JSON.stringify(cloudFormation({ tables: [secure] }))).not.toContain('SecureDelete')
   })
 
   test('are created as declared, which verification confirms', async () => {

@@ -107,6 +107,7 @@ describe('a server on a data directory of an earlier build', () => {
     expect(server.conversions.map(({ kind }) => kind)).toEqual([
       'copying',
       'converting',
+      'converting',
       'converted',
     ])
     expect([backupsIn(directory).length, server.bootstrap]).toEqual([1, undefined])

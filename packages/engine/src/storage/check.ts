@@ -15,7 +15,7 @@ import type { Job } from './jobs/jobs.ts'
 import { writeItemKey } from './keys.ts'
 import { entryKey, KeySource, type Environment, type Snapshot, type Table } from './lmdb/lmdb.ts'
 import type { OpenStorage } from './open-storage.ts'
-import { lmdbRange, readAgain } from './reads.ts'
+import { lmdbRange, readCurrent } from './reads.ts'
 import type { TableRecord } from './storage.ts'
 import { allStreams } from './changes/streams.ts'
 
@@ -131,7 +131,7 @@ class Check {
 
   /** An item that was replaced after the snapshot began has no key; one that is still there must. */
   #erased(id: number, key: FastBuffer): void {
-    readAgain(this.#env, this.#env.items, this.#source.ofBytes(key, 0, key.length))
+    readCurrent(this.#env, this.#env.items, this.#source.ofBytes(key, 0, key.length))
     this.#uncounted.add(id)
   }
 

@@ -14,7 +14,7 @@ const source = new KeySource()
 export function readItem(env: Environment, table: TableRecord, key: Item): Item | undefined {
   source.ofItem(table.id, table.keys, key)
   const item = env.items.get(source)
-  return item === ERASED ? readAgain(env, env.items, source) : item
+  return item === ERASED ? readCurrent(env, env.items, source) : item
 }
 
 /** Each attempt needs another write to the same item in the microseconds before it. */
@@ -24,7 +24,7 @@ const MAX_ATTEMPTS = 100
  * Reads a value whose key was overwritten after the snapshot began: the item has been replaced or
  * deleted since, which a newer snapshot shows.
  */
-export function readAgain<T>(
+export function readCurrent<T>(
   env: Environment,
   table: Table<T | Erased>,
   key: KeySource,
@@ -109,7 +109,7 @@ function* valuesIn<T>(
   for (const { key, value } of table.getRange(lmdbRange(bounds, reverse))) {
     if (value !== ERASED) yield value
     else {
-      const found = readAgain(env, table, keyOf(key, 0))
+      const found = readCurrent(env, table, keyOf(key, 0))
       if (found !== undefined) yield found
     }
   }
@@ -129,7 +129,7 @@ function* itemsThrough(
       const item = env.items.get(source.ofBytes(key.bytes, offset, key.length), snapshot)
       if (item === ERASED) {
         const entry = Buffer.from(key.bytes.subarray(0, offset))
-        const found = readAgain(env, env.items, keyOf(key, offset))
+        const found = readCurrent(env, env.items, keyOf(key, offset))
         if (found !== undefined && isEntryOf(index, found, entry)) yield found
       } else if (item !== undefined) yield item
     }

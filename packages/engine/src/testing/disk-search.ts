@@ -24,7 +24,10 @@ export interface DiskSearch {
   candidates: number
 }
 
-export function searchDisk(directory: string, wanted: readonly (string | Uint8Array)[]): DiskSearch {
+export function searchDisk(
+  directory: string,
+  wanted: readonly (string | Uint8Array)[],
+): DiskSearch {
   const values = wanted.map((value) => Buffer.from(value as Uint8Array))
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -10,7 +10,7 @@ import { allocate, type FastBuffer } from '../lmdb/bytes.ts'
 import { ERASED } from '../item-keys/encrypted-value.ts'
 import { writeId } from '../keys.ts'
 import { KeySource, type Environment } from '../lmdb/lmdb.ts'
-import { keyOf, readAgain } from '../reads.ts'
+import { keyOf, readCurrent } from '../reads.ts'
 import type { ImageView, KeySchema } from '../storage.ts'
 
 export const SEQUENCE_KEY = 'sequence'
@@ -119,7 +119,7 @@ export function* readChanges(
   })
   for (const { key, value } of range) {
     const sequence = key.bytes.readUIntBE(6, 6)
-    const found = value === ERASED ? readAgain(env, env.changes, keyOf(key, 0)) : value
+    const found = value === ERASED ? readCurrent(env, env.changes, keyOf(key, 0)) : value
     // It was removed after the snapshot began.
     if (found === undefined) continue
     const stored = found as unknown as StoredChange

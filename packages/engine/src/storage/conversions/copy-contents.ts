@@ -12,7 +12,9 @@ import { openFiles, type Environment } from '../lmdb/lmdb.ts'
 import { overwriteUnusedSpace } from '../lmdb/unused-space.ts'
 import { keyOf, lmdbRange } from '../reads.ts'
 import type { TableRecord } from '../storage.ts'
-import { COPY_NAME } from './copy-name.ts'
+
+/** The name of a copy: the format that it has and when it was made, in UTC. */
+export const COPY_NAME = /^backup-format-(\d+)-(\d{8}T\d{6})Z$/
 
 const BATCH = 500
 

@@ -23,8 +23,7 @@ import type { Environment } from '../lmdb/lmdb.ts'
 import { loadLmdb } from '../lmdb/native.ts'
 import { assertSoundFile } from '../lmdb/pages.ts'
 import type { TableRecord } from '../storage.ts'
-import { removeFromCopy } from './copy-contents.ts'
-import { COPY_NAME } from './copy-name.ts'
+import { COPY_NAME, removeFromCopy } from './copy-contents.ts'
 
 const PARTIAL = '.partial'
 /** For what is not counted, such as the file system's own records. */

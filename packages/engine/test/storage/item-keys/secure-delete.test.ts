@@ -77,7 +77,12 @@ describe('a table with secure deletion', () => {
       })
     }
     expect(find(engine).found).toHaveLength(1)
-    await engine.updateItem({ TableName, Key: { id: 'a' }, UpdateExpression: 'REMOVE #t, n', ExpressionAttributeNames: { '#t': 'text' } })
+    await engine.updateItem({
+      TableName,
+      Key: { id: 'a' },
+      UpdateExpression: 'REMOVE #t, n',
+      ExpressionAttributeNames: { '#t': 'text' },
+    })
     expect(find(engine)).toMatchObject({ found: [], decrypted: 2 })
     expect(await get(engine, 'a')).toEqual({ id: 'a' })
   })
@@ -92,7 +97,8 @@ describe('a table with secure deletion', () => {
     })
     const until = now / 1000 + 60
     const ids = ['put', 'batch', 'transaction', 'expiry']
-    for (const id of ids) await engine.putItem({ TableName, Item: { id, text: textOf(400), until } })
+    for (const id of ids)
+      await engine.putItem({ TableName, Item: { id, text: textOf(400), until } })
     expect(find(engine).found).toHaveLength(ids.length)
     await engine.putItem({ TableName, Item: { id: 'put' } })
     await engine.batchWriteItem({
@@ -174,7 +180,13 @@ describe('a table with secure deletion', () => {
   test('a reader with an older snapshot gets the current item instead of one without a key', async () => {
     const engine = await freshEngine()
     await engine.createTable({ ...notes, SecureDeleteEnabled: true })
-    const item = (sk: number, more: object = {}) => ({ pk: 'p', sk, owner: 'ada', since: sk, ...more })
+    const item = (sk: number, more: object = {}) => ({
+      pk: 'p',
+      sk,
+      owner: 'ada',
+      since: sk,
+      ...more,
+    })
     for (let sk = 0; sk < 6; sk++) await engine.putItem({ TableName: 'notes', Item: item(sk) })
     const { storage } = engine
     const table = storage.table('notes')!
@@ -256,10 +268,16 @@ describe('the option', () => {
     const engine = await freshEngine({ encrypted: false })
     await engine.createTable(plain)
     await engine.createTable(notes)
-    const items = Array.from({ length: 250 }, (_, i) => ({ id: `i${i}`, text: textOf(SIZES[i % 3]! / 2) }))
+    const items = Array.from({ length: 250 }, (_, i) => ({
+      id: `i${i}`,
+      text: textOf(SIZES[i % 3]! / 2),
+    }))
     for (const Item of items) await engine.putItem({ TableName, Item })
     for (let sk = 0; sk < 300; sk++) {
-      await engine.putItem({ TableName: 'notes', Item: { pk: `p${sk % 7}`, sk, title: `note ${sk}` } })
+      await engine.putItem({
+        TableName: 'notes',
+        Item: { pk: `p${sk % 7}`, sk, title: `note ${sk}` },
+      })
     }
     for (const { id } of items.slice(0, 100)) await engine.deleteItem({ TableName, Key: { id } })
     await engine.updateTable({ TableName, SecureDeleteEnabled: true })
@@ -325,7 +343,8 @@ describe('the option', () => {
   test('is part of a backup file, which has the items that exist, and of what is restored from it', async () => {
     const engine = await freshEngine()
     await engine.createTable(secure)
-    for (const id of ['a', 'b']) await engine.putItem({ TableName, Item: { id, text: textOf(400) } })
+    for (const id of ['a', 'b'])
+      await engine.putItem({ TableName, Item: { id, text: textOf(400) } })
     await engine.deleteItem({ TableName, Key: { id: 'b' } })
     const file = join(temporaryDirectory(), 'backup')
     expect(await backup(engine.storage, { file })).toMatchObject({

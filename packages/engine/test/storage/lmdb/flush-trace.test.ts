@@ -38,7 +38,8 @@ describe('durability', () => {
       }
       expect(perDeletion).toHaveLength(20)
       // The first may share it with keys that are being prepared.
-      for (const counted of perDeletion.slice(1)) expect(counted).toEqual({ written: 1, flushed: 1 })
+      for (const counted of perDeletion.slice(1))
+        expect(counted).toEqual({ written: 1, flushed: 1 })
     },
   )
 

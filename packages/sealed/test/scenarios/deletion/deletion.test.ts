@@ -61,7 +61,9 @@ function newDirectory(): string {
 
 /** A server in a process of its own, and how to kill it. */
 async function startServer(directory: string) {
-  const child = spawn(process.execPath, [script, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [script, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const ended = once(child, 'exit')
   const kill = async () => {
     child.kill('SIGKILL')
@@ -75,7 +77,12 @@ async function startServer(directory: string) {
 type Sealed = Awaited<ReturnType<typeof seal>>
 
 /** A secret as its sender made it; `stored` is what the server got of it, as text and as bytes. */
-async function seal(base: string, fetch: typeof globalThis.fetch, maxViews: number, receipt = false) {
+async function seal(
+  base: string,
+  fetch: typeof globalThis.fetch,
+  maxViews: number,
+  receipt = false,
+) {
   const stored: (string | Uint8Array)[] = []
   const api = createSealedApi({
     base,
@@ -211,7 +218,10 @@ describe('on the embedded store', () => {
     onTestFinished(() => engine.close())
     // What a start does; it waits until the table can be used.
     await createTables(engine, [secretsTable, serverTable], { pause: () => engine.settled() })
-    const { base, fetch: next } = { base: 'http://sealed.test/', fetch: requestOf(await startApp(engine)) }
+    const { base, fetch: next } = {
+      base: 'http://sealed.test/',
+      fetch: requestOf(await startApp(engine)),
+    }
     expect(searchDisk(directory, gone.stored).found).toEqual([])
     const api = createSealedApi({ base, fetch: next })
     await api.burn(burned.id, burned.burnToken)

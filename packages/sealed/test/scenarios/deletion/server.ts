@@ -32,11 +32,15 @@ const config = defineConfig(sealedSettings).parse({
   SEALED_BURN_LIMIT: '0',
   SEALED_STATUS_LIMIT: '0',
 })
-const running = await mountService(
-  app,
-  sealedService,
-  { db, clock, log, metrics, secrets: testSecrets(), publicUrl: 'http://127.0.0.1', config },
-)
+const running = await mountService(app, sealedService, {
+  db,
+  clock,
+  log,
+  metrics,
+  secrets: testSecrets(),
+  publicUrl: 'http://127.0.0.1',
+  config,
+})
 const findHotRoute = createHotMatcher(mountHotRoutes(running, 'sealed', '/sealed'))
 const server = createServer(nodeListener(app, findHotRoute))
 server.listen(0, '127.0.0.1', () => {
