@@ -52,6 +52,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
   const sweeper = new Sweeper(env, queue, clock, () => tables())
   let stale = true
   let closing: Promise<void> | undefined
+  let adopting: Promise<void> | undefined
   env.onSnapshot(() => {
     stale = true
   })
@@ -93,10 +94,15 @@ export function openStorage(options: StorageOptions): OpenStorage {
   }
 
   /** Overwrites the keys of deleted items that a killed process has left. */
-  async function adoptSlots(): Promise<void> {
-    while (env.keys.hasAbandoned() && closing === undefined) {
-      await queue.push((tx) => tx.adoptSlots())
-    }
+  function adoptSlots(): Promise<void> {
+    adopting ??= adoptAll().finally(() => {
+      adopting = undefined
+    })
+    return adopting
+  }
+
+  async function adoptAll(): Promise<void> {
+    while (env.keys.hasAbandoned()) await queue.push((tx) => tx.adoptSlots())
   }
 
   async function inBackground(): Promise<void> {
@@ -116,15 +122,14 @@ export function openStorage(options: StorageOptions): OpenStorage {
 
   async function close(): Promise<void> {
     clearInterval(timer)
-    await Promise.all([jobs.stop(), sweeper.stop()])
+    await Promise.all([jobs.stop(), sweeper.stop(), adopting?.catch(() => undefined)])
     await queue.close()
     await env.close()
   }
 
   if (!jobs.isIdle() || hasUnfinished(env)) startJobs()
-  const adopted = adoptSlots()
-  // The timer repeats it, and `settled` reports the failure.
-  adopted.catch(() => undefined)
+  // The timer repeats it, and `settled` reports a failure.
+  adoptSlots().catch(() => undefined)
 
   return {
     directory,
@@ -162,7 +167,7 @@ export function openStorage(options: StorageOptions): OpenStorage {
     overwrite: (table, item) => queue.push((tx) => tx.overwrite(table, item)),
     sweep: () => sweeper.sweep(),
     async settled() {
-      await adopted
+      await adoptSlots()
       await jobs.run()
     },
     streams: new Streams(env),

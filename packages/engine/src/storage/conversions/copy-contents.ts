@@ -44,7 +44,8 @@ export async function removeFromCopy(copy: string, tables: readonly string[]): P
       }
       for (const log of logs) removeAll(env, 'changes', log.id)
     }
-    for (const backup of [...allBackups(env)]) {
+    const backups = Array.from(allBackups(env))
+    for (const backup of backups) {
       if (!tables.includes(backup.table.name)) continue
       removeAll(env, 'items', backup.space.id)
       env.meta.putSync(backupKey(backup.id), { ...backup, items: 0, bytes: 0 })

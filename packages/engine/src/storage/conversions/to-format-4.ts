@@ -17,7 +17,8 @@ export const toFormat4: Conversion = {
 
 /** A table that an older version restored from a newer backup has the option, but no encrypted items. */
 function removeOption(env: Environment): undefined {
-  for (const { value } of [...env.meta.getRange(ALL_TABLES)]) {
+  const tables = Array.from(env.meta.getRange(ALL_TABLES))
+  for (const { value } of tables) {
     const { encrypted, encrypting: _encrypting, details = {}, ...rest } = value as TableRecord
     if (!encrypted) continue
     const { secureDelete: _secureDelete, ...other } = details

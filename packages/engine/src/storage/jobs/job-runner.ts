@@ -85,7 +85,9 @@ export class JobRunner {
 
   /** Files besides the data file cannot be changed within a transaction. */
   async #removeCopies(failed: Map<string, unknown>): Promise<void> {
-    for (const { key, value } of [...this.#env.meta.getRange({ ...ALL_JOBS })]) {
+    // Read at once, because a range keeps its snapshot.
+    const jobs = Array.from(this.#env.meta.getRange({ ...ALL_JOBS }))
+    for (const { key, value } of jobs) {
       const job = value as Job
       if (failed.has(String(key)) || job.kind !== 'encrypt' || !job.isEncrypted) continue
       try {
