@@ -37,7 +37,8 @@ import {
   stagingPrefix,
   withTemporary,
 } from './storage/backups/leftovers.ts'
-import { lmdbRange } from './storage/reads.ts'
+import { ERASED } from './storage/item-keys/encrypted-value.ts'
+import { keyOf, lmdbRange, readCurrent } from './storage/reads.ts'
 import type { NewLog, TableRecord } from './storage/storage.ts'
 import type { Item } from './values/types.ts'
 
@@ -149,9 +150,14 @@ async function writeTable(
   const encoder = new ItemWriter()
   const range = { ...lmdbRange(boundsOfId(table.id), false), transaction }
   let items = 0
-  for (const { value } of storage.environment.items.getRange(range)) {
+  const { environment } = storage
+  for (const { key, value } of environment.items.getRange(range)) {
+    // It was replaced or deleted after the snapshot began, so that its state then cannot be read.
+    const item =
+      value === ERASED ? readCurrent(environment, environment.items, keyOf(key, 0)) : value
+    if (item === undefined) continue
     encoder.reset()
-    encoder.item(value)
+    encoder.item(item)
     writer.frame(ITEM_FRAME, encoder.bytes.subarray(0, encoder.position))
     items++
     if (writer.isFull) {
@@ -165,14 +171,21 @@ async function writeTable(
 
 /** The table without its ids, which are only valid in this directory. */
 function definition(table: TableRecord): BackupTable {
-  const { id: _id, version: _version, streamLabel: _label, indexes, ttl, logs, ...rest } = table
-  const kept = logs?.filter(({ kind }) => kind !== 'copy') ?? []
+  const {
+    id: _id,
+    version: _version,
+    streamLabel: _label,
+    encrypting: _encrypting,
+    ...kept
+  } = table
+  const { indexes, ttl, logs, ...rest } = kept
+  const open = logs?.filter(({ kind }) => kind !== 'copy') ?? []
   return {
     ...rest,
     indexes: indexes.map(({ id: _indexId, status: _status, ...index }) => index),
     ...(ttl && { ttl: { attribute: ttl.attribute } }),
-    ...(kept.length > 0 && {
-      logs: kept.map(({ kind, view, keepMs }) => ({ kind, view, keepMs })),
+    ...(open.length > 0 && {
+      logs: open.map(({ kind, view, keepMs }) => ({ kind, view, keepMs })),
     }),
   }
 }

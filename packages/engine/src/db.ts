@@ -307,6 +307,8 @@ export interface CreateTableInput {
   LocalSecondaryIndexes?: LocalSecondaryIndex[]
   StreamSpecification?: StreamSpecification
   DeletionProtectionEnabled?: boolean
+  /** Not in AWS: what a write replaces or deletes cannot be recovered from the data directory. */
+  SecureDeleteEnabled?: boolean
   TableClass?: 'STANDARD' | 'STANDARD_INFREQUENT_ACCESS'
   Tags?: Tag[]
 }
@@ -323,6 +325,8 @@ export interface UpdateTableInput {
   }[]
   StreamSpecification?: StreamSpecification
   DeletionProtectionEnabled?: boolean
+  /** Not in AWS: what a write replaces or deletes cannot be recovered from the data directory. */
+  SecureDeleteEnabled?: boolean
   TableClass?: 'STANDARD' | 'STANDARD_INFREQUENT_ACCESS'
 }
 
@@ -346,6 +350,8 @@ export interface TableDescription {
   ProvisionedThroughput?: ThroughputDescription
   TableClassSummary?: { TableClass?: string }
   DeletionProtectionEnabled?: boolean
+  /** Not in AWS; only present if it is enabled. */
+  SecureDeleteEnabled?: boolean
   GlobalSecondaryIndexes?: (IndexDescription & {
     IndexStatus?: string
     Backfilling?: boolean

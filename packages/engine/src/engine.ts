@@ -33,6 +33,8 @@ export interface EngineOptions {
   region?: string
   /** Interval of the deletion of expired items; with 0 only calls of `sweep` delete them. */
   sweepIntervalMs?: number
+  /** @internal For tests: every new table is encrypted, also those with streams and recovery. */
+  encrypted?: boolean
   /** False to fail if an older version wrote the directory; otherwise it is copied and converted. */
   mayConvert?: boolean
   /** Called while a directory of an older version is converted, which may take minutes. */
@@ -75,6 +77,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     directory,
     clock,
     ...(sweepIntervalMs !== undefined && { sweepIntervalMs }),
+    ...(options.encrypted && { encrypted: true }),
   })
   const context: Context = { storage, clock, region }
 

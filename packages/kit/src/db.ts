@@ -36,6 +36,8 @@ export interface Db {
 
   createTable(input: CreateTableInput): Promise<{ TableDescription?: TableDescription }>
   describeTable(input: TableInput): Promise<{ Table?: TableDescription }>
+  /** Only the embedded store has it. */
+  updateTable?(input: UpdateTableInput): Promise<object>
   deleteTable(input: TableInput): Promise<{ TableDescription?: TableDescription }>
   updateTimeToLive(input: UpdateTimeToLiveInput): Promise<object>
   describeTimeToLive(input: TableInput): Promise<DescribeTimeToLiveOutput>
@@ -63,8 +65,12 @@ const OPERATIONS = [
   'describeContinuousBackups',
 ] as const satisfies (keyof Db)[]
 
+export type DbOperation = (typeof OPERATIONS)[number]
+
 /** Creates a Db operation by operation, for wrappers that treat all of them alike. */
-export function eachOperation(create: (name: keyof Db) => (input: never) => Promise<object>): Db {
+export function eachOperation(
+  create: (name: DbOperation) => (input: never) => Promise<object>,
+): Db {
   return Object.fromEntries(OPERATIONS.map((name) => [name, create(name)])) as unknown as Db
 }
 
@@ -226,6 +232,13 @@ export interface CreateTableInput {
     StreamViewType: 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES'
   }
   Tags?: { Key: string; Value: string }[]
+  /** Only for the embedded store. */
+  SecureDeleteEnabled?: true
+}
+
+export interface UpdateTableInput {
+  TableName: string
+  SecureDeleteEnabled: true
 }
 
 /** Every part is optional, as in AWS's own types. */
@@ -239,6 +252,8 @@ export interface TableDescription {
   AttributeDefinitions?: { AttributeName?: string; AttributeType?: string }[]
   KeySchema?: { AttributeName?: string; KeyType?: string }[]
   BillingModeSummary?: { BillingMode?: string }
+  /** Only from the embedded store. */
+  SecureDeleteEnabled?: boolean
   GlobalSecondaryIndexes?: {
     IndexName?: string
     IndexStatus?: string

@@ -50,6 +50,7 @@ export function prefixTables(db: Db, prefix: string): Db {
       }),
 
     createTable: (input) => db.createTable(to(input)),
+    ...(db.updateTable && { updateTable: (input) => db.updateTable!(to(input)) }),
     describeTable: (input) => db.describeTable(to(input)),
     deleteTable: (input) => db.deleteTable(to(input)),
     updateTimeToLive: (input) => db.updateTimeToLive(to(input)),

@@ -16,6 +16,11 @@ export interface Table<Key extends string = string> {
   /** The attribute with the epoch second at which an item may be deleted. */
   ttl?: string
   pointInTimeRecovery: boolean
+  /**
+   * On the embedded store, what a write replaces or deletes cannot be recovered from the disk. DynamoDB
+   * has no such option.
+   */
+  secureDelete?: boolean
   /** What a record of its stream has, for functions that changes of the table start. */
   stream?: StreamView
   tags?: Record<string, string>

@@ -21,7 +21,10 @@ export interface CreateTablesOptions {
   onTable?: (table: Table, outcome: 'created' | 'exists') => void
 }
 
-/** Creates the tables that are missing, and leaves the others unchanged except for TTL and recovery. */
+/**
+ * Creates the tables that are missing, and leaves the others unchanged except for TTL, recovery and
+ * secure deletion.
+ */
 export async function createTables(
   db: Db,
   tables: readonly Table[],
@@ -31,6 +34,7 @@ export async function createTables(
     const { stream: _stream, ...withoutStream } = table
     const created = await createIfAbsent(db, withStreams ? table : withoutStream)
     await untilActive(db, table, { pause })
+    await unlessRaced(() => setSecureDelete(db, table, pause), pause)
     await unlessRaced(() => setTimeToLive(db, table), pause)
     await unlessRaced(() => setRecovery(db, table, recoveryDays), pause)
     onTable?.(table, created ? 'created' : 'exists')
@@ -39,7 +43,10 @@ export async function createTables(
 
 async function createIfAbsent(db: Db, table: Table): Promise<boolean> {
   try {
-    await db.createTable(createTableInput(table))
+    // Other stores than the embedded one do not know the option.
+    const isSecure = table.secureDelete && db.updateTable
+    const option = isSecure ? { SecureDeleteEnabled: true as const } : {}
+    await db.createTable({ ...createTableInput(table), ...option })
     return true
   } catch (error) {
     if (isNamed(error, 'ResourceInUseException')) return false
@@ -61,6 +68,19 @@ export async function untilActive(
     await pause(1000)
   }
   throw new Error(`Table ${table.name} did not become active within two minutes. Check the store.`)
+}
+
+/** Resolves when the items that the table had before are encrypted. */
+async function setSecureDelete(
+  db: Db,
+  table: Table,
+  pause: (ms: number) => Promise<unknown>,
+): Promise<void> {
+  if (!table.secureDelete || !db.updateTable) return
+  const { Table: description } = await db.describeTable({ TableName: table.name })
+  if (description?.SecureDeleteEnabled) return
+  await db.updateTable({ TableName: table.name, SecureDeleteEnabled: true })
+  await untilActive(db, table, { pause })
 }
 
 async function setTimeToLive(db: Db, { name, ttl }: Table) {

@@ -38,6 +38,22 @@ describe.each(testStores())('declared tables on $name', (store) => {
   const differences = async (on: Db, table: Table) =>
     (await verifyTables(on, [table]))[0]?.differences
 
+  test('have secure deletion if they declare it, also those from before, where the store knows it', async () => {
+    const on = empty()
+    const secure = { ...letters, name: 'secure', secureDelete: true }
+    const pause = () => new Promise((resolve) => setImmediate(resolve))
+    await createTables(on, [letters, secure], { pause })
+    await on.putItem({ TableName: 'letter-box', Item: { PK: 'a', SK: 1 } })
+    await createTables(on, [{ ...letters, secureDelete: true }, secure], { pause })
+    const isKnown = store.name === 'the embedded engine'
+    for (const TableName of ['letter-box', 'secure']) {
+      const { Table: description } = await on.describeTable({ TableName })
+      expect(description?.SecureDeleteEnabled).toBe(isKnown ? true : undefined)
+    }
+    expect((await on.scan({ TableName: 'letter-box' })).Items).toEqual([{ PK: 'a', SK: 1 }])
+    expect(JSON.stringify(cloudFormation({ tables: [secure] }))).not.toContain('SecureDelete')
+  })
+
   test('are created as declared, which verification confirms', async () => {
     const on = empty()
     const told: string[] = []

@@ -7,6 +7,7 @@ export const secretsTable = defineTable({
   ttl: 'expiresAt',
   // A backup would keep secrets that were destroyed.
   pointInTimeRecovery: false,
+  secureDelete: true,
   tags: { Project: 'sealed-fyi', Environment: 'production' },
   logicalId: 'SecretsTable',
 })

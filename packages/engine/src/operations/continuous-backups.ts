@@ -11,7 +11,9 @@ import { tableNotFound, validationError } from '../errors.ts'
 import type { LogRecord, NewLog, Storage, TableRecord } from '../storage/storage.ts'
 import { nameOf } from '../validation/names.ts'
 import { boolean, integer, structure, tableName } from '../validation/shapes.ts'
+import { detailsOf } from './describe.ts'
 import type { Operation } from './operation.ts'
+import { checkSecureDelete } from './secure-delete.ts'
 
 const MAX_RECOVERY_DAYS = 35
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -49,6 +51,7 @@ export const updateContinuousBackups: Operation<
     const table = backedUpTable(storage, input.TableName)
     const others = (table.logs ?? []).filter(({ kind }) => kind !== 'recovery')
     const logs = enabled ? [...others, recoveryLog(table, days, clock.now())] : others
+    if (detailsOf(table).secureDelete) checkSecureDelete(logs)
     return describeRecovery(await storage.replaceTable({ ...table, logs }), clock.now())
   },
 }

@@ -25,6 +25,7 @@ import {
 } from '../validation/table-definition.ts'
 import { describeTable, type TableDetails } from './describe.ts'
 import type { Operation } from './operation.ts'
+import { checkSecureDelete } from './secure-delete.ts'
 import { newStream } from './stream-specification.ts'
 import { checkTags } from './tags.ts'
 
@@ -46,6 +47,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
     StreamSpecification: streamSpecification,
     TableClass: tableClass,
     DeletionProtectionEnabled: boolean,
+    SecureDeleteEnabled: boolean,
     Tags: tags,
   }),
 
@@ -63,6 +65,8 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
     const indexes = checkIndexes(input, keys, billing)
     checkDefinitionsUsed(definitions, keys, indexes)
     if (input.Tags) checkTags(input.Tags)
+    const secureDelete = input.SecureDeleteEnabled === true
+    if (secureDelete) checkSecureDelete(stream ? [stream] : [])
 
     const { storage, clock } = context
     const name = nameOf(input.TableName)
@@ -75,6 +79,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
       ...(billing === 'PAY_PER_REQUEST' && { onDemandSince: clock.now() }),
       ...(input.DeletionProtectionEnabled && { deletionProtection: true }),
       ...(input.TableClass && { tableClass: input.TableClass }),
+      ...(secureDelete && { secureDelete }),
       ...(input.Tags && { tags: input.Tags }),
     }
     const table = await storage.createTable({
@@ -83,6 +88,7 @@ export const createTable: Operation<CreateTableInput, { TableDescription?: Table
       indexes,
       details: { ...details },
       ...(stream && { logs: [stream] }),
+      ...(secureDelete && { encrypted: true }),
     })
     return { TableDescription: describeTable(context, table) }
   },

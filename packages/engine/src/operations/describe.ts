@@ -17,6 +17,7 @@ export interface TableDetails {
   onDemandSince?: number
   deletionProtection?: boolean
   tableClass?: string
+  secureDelete?: boolean
   tags?: Tag[]
   /** The source of a running restore. */
   restored?: NonNullable<TableDescription['RestoreSummary']>
@@ -81,12 +82,13 @@ export function describeTable(
     ...(details.restored && table.restoring && { RestoreSummary: details.restored }),
     ...(details.tableClass && { TableClassSummary: { TableClass: details.tableClass } }),
     DeletionProtectionEnabled: details.deletionProtection ?? false,
+    ...(details.secureDelete && { SecureDeleteEnabled: true }),
   }
 }
 
 function tableStatus(table: TableRecord, status: Status, filling: boolean): string {
   if (status !== 'ACTIVE') return status
-  return table.restoring ? 'CREATING' : filling ? 'UPDATING' : status
+  return table.restoring ? 'CREATING' : filling || table.encrypting ? 'UPDATING' : status
 }
 
 function describeIndexes(storage: Storage, table: TableRecord, arn: string, status: Status) {

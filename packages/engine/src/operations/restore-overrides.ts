@@ -42,8 +42,15 @@ export function restoredTable(
     ...billing,
     ...(billing.billingMode === 'PAY_PER_REQUEST' && { onDemandSince: now }),
     restored: summary,
+    ...(details.secureDelete && { secureDelete: true }),
   }
-  return { name: input.TargetTableName, keys: source.keys, indexes, details: { ...wanted } }
+  return {
+    name: input.TargetTableName,
+    keys: source.keys,
+    indexes,
+    details: { ...wanted },
+    ...(source.encrypted && { encrypted: source.encrypted }),
+  }
 }
 
 function billingOf(

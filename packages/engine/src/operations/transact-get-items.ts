@@ -84,17 +84,15 @@ export function readTogether(
   if (new Set(identities).size < identities.length) {
     throw validationError('Transaction request cannot include multiple operations on one item')
   }
-  // The reads of one synchronous turn share a snapshot; refreshing makes it current.
-  storage.refresh()
   const meter = capacityMeter(detail, 'read')
   let bytes = 0
-  const items = keys.map(({ table, key }) => {
-    const item = storage.get(table, key)
+  const items = storage.getTogether(keys)
+  for (const [at, { table }] of keys.entries()) {
+    const item = items[at]
     const size = item ? itemSize(item) : 0
     bytes += size
     meter.read(table, undefined, readUnits(size, true))
-    return item
-  })
+  }
   if (bytes > MAX_TRANSACTION_BYTES) {
     const reason = {
       Code: 'ValidationError',

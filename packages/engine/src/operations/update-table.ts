@@ -18,6 +18,7 @@ import { checkBounds, checkThroughput } from '../validation/table-definition.ts'
 import { describeTable, detailsOf, type TableDetails } from './describe.ts'
 import { changedIndexes, checkIndexUpdates, usedDefinitions } from './index-updates.ts'
 import type { Operation } from './operation.ts'
+import { checkSecureDelete } from './secure-delete.ts'
 import { changedLogs, checkStreamUpdate } from './stream-specification.ts'
 
 export const updateTable: Operation<UpdateTableInput, { TableDescription?: TableDescription }> = {
@@ -43,6 +44,7 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
     StreamSpecification: streamSpecification,
     TableClass: tableClass,
     DeletionProtectionEnabled: boolean,
+    SecureDeleteEnabled: boolean,
   }),
 
   async run(context, input) {
@@ -61,7 +63,14 @@ export const updateTable: Operation<UpdateTableInput, { TableDescription?: Table
       ...newDefinitions(input),
     ])
     const logs = changedLogs(table, input.StreamSpecification)
-    const changed = await storage.replaceTable({ ...table, indexes, logs, details: { ...details } })
+    if (details.secureDelete) checkSecureDelete(logs)
+    const changed = await storage.replaceTable({
+      ...table,
+      indexes,
+      logs,
+      details: { ...details },
+      ...(details.secureDelete && { encrypted: true }),
+    })
     return { TableDescription: describeTable(context, changed) }
   },
 }
@@ -79,6 +88,7 @@ const CHANGES = [
   'GlobalSecondaryIndexUpdates',
   'DeletionProtectionEnabled',
   'TableClass',
+  'SecureDeleteEnabled',
 ] as const
 
 /** The requested changes; an empty list of index updates is not a change. */
@@ -139,6 +149,10 @@ function changedDetails(input: UpdateTableInput, old: TableDetails, now: number)
     details.deletionProtection = input.DeletionProtectionEnabled
   }
   if (input.TableClass) details.tableClass = input.TableClass
+  if (input.SecureDeleteEnabled === false && old.secureDelete) {
+    throw invalid('SecureDeleteEnabled cannot be turned off. Copy the items to another table')
+  }
+  if (input.SecureDeleteEnabled) details.secureDelete = true
   return details
 }
 

@@ -11,7 +11,7 @@ import { hasUnfinished } from './jobs/copies.ts'
 import { JobRunner } from './jobs/job-runner.ts'
 import type { Environment } from './lmdb/lmdb.ts'
 import { WriteQueue } from './write-queue.ts'
-import { readItem, readRange, readStoredRange } from './reads.ts'
+import { readItem, readRange, readStoredRange, readTogether } from './reads.ts'
 import type {
   IndexRecord,
   NewTable,
@@ -31,6 +31,8 @@ export interface StorageOptions {
   clock?: Clock
   /** Interval of the search for expired items; with 0 only calls of `sweep` delete them. */
   sweepIntervalMs?: number
+  /** For tests: every new table is encrypted. */
+  encrypted?: boolean
 }
 
 /** Also gives the backup and the integrity check access to the environment. */
@@ -41,14 +43,16 @@ export interface OpenStorage extends Storage {
 /** Several processes may open one directory at the same time. Throws if it cannot be used. */
 export function openStorage(options: StorageOptions): OpenStorage {
   const { directory, clock = systemClock, sweepIntervalMs = 1000 } = options
+  const defaults: Partial<NewTable> = options.encrypted ? { encrypted: true } : {}
   const env = openEnvironment(directory)
   const committed = new Catalog(env)
   const transaction = new Transaction(env, new Catalog(env), clock)
   const queue = new WriteQueue(env, transaction, directory)
-  const jobs = new JobRunner(env, queue)
+  const jobs = new JobRunner(env, queue, directory)
   const sweeper = new Sweeper(env, queue, clock, () => tables())
   let stale = true
   let closing: Promise<void> | undefined
+  let adopting: Promise<void> | undefined
   env.onSnapshot(() => {
     stale = true
   })
@@ -89,8 +93,21 @@ export function openStorage(options: StorageOptions): OpenStorage {
     return result
   }
 
+  /** Overwrites the keys of deleted items that a killed process has left. */
+  function adoptSlots(): Promise<void> {
+    adopting ??= adoptAll().finally(() => {
+      adopting = undefined
+    })
+    return adopting
+  }
+
+  async function adoptAll(): Promise<void> {
+    while (env.keys.hasAbandoned()) await queue.push((tx) => tx.adoptSlots())
+  }
+
   async function inBackground(): Promise<void> {
     try {
+      await adoptSlots()
       if (!jobs.isIdle()) startJobs()
       await sweeper.sweep()
     } catch {
@@ -105,19 +122,22 @@ export function openStorage(options: StorageOptions): OpenStorage {
 
   async function close(): Promise<void> {
     clearInterval(timer)
-    await Promise.all([jobs.stop(), sweeper.stop()])
+    await Promise.all([jobs.stop(), sweeper.stop(), adopting?.catch(() => undefined)])
     await queue.close()
     await env.close()
   }
 
   if (!jobs.isIdle() || hasUnfinished(env)) startJobs()
+  // The timer repeats it, and `settled` reports a failure.
+  adoptSlots().catch(() => undefined)
 
   return {
     directory,
     environment: env,
     table: (name) => catalog().byName(name),
     tables,
-    createTable: (table: NewTable) => change((tx) => createTable(tx, table, clock.now())),
+    createTable: (table: NewTable) =>
+      change((tx) => createTable(tx, { ...defaults, ...table }, clock.now())),
     replaceTable: (table: TableChange) => change((tx) => replaceTable(tx, table, clock.now())),
     dropTable: (name, how) => change((tx) => dropTable(tx, name, clock.now(), how)),
     swapTables: (swaps) => change((tx) => swapTables(tx, swaps, clock.now())),
@@ -125,6 +145,10 @@ export function openStorage(options: StorageOptions): OpenStorage {
       if (closing !== undefined) throw storageClosed(directory)
       if (readOptions?.consistent === true) refresh()
       return readItem(env, table, key)
+    },
+    getTogether(keys) {
+      refresh()
+      return readTogether(env, keys)
     },
     range(table, index, query) {
       if (closing !== undefined) throw storageClosed(directory)
@@ -142,7 +166,10 @@ export function openStorage(options: StorageOptions): OpenStorage {
     write: <T>(run: (tx: WriteTx) => T) => queue.push<T>(run),
     overwrite: (table, item) => queue.push((tx) => tx.overwrite(table, item)),
     sweep: () => sweeper.sweep(),
-    settled: () => jobs.run(),
+    async settled() {
+      await adoptSlots()
+      await jobs.run()
+    },
     streams: new Streams(env),
     backups: new Backups(env, change, clock),
     close() {

@@ -75,6 +75,11 @@ export interface NewTable {
   logs?: NewLog[]
   /** Items whose attribute holds a past time in epoch seconds are deleted in the background. */
   ttl?: { attribute: string }
+  /**
+   * Each item is encrypted with a key of its own. What a write replaces or deletes cannot be recovered
+   * from the directory once the write is acknowledged.
+   */
+  encrypted?: true
   /** JSON data of the operations (billing, tags, PITR, …), stored without being read here. */
   details?: Record<string, unknown>
 }
@@ -94,6 +99,8 @@ export interface TableRecord extends NewTable {
   streamLabel?: string
   /** Its items are still being copied, so it cannot be used yet. */
   restoring?: true
+  /** Items from before it was `encrypted` are still being encrypted. */
+  encrypting?: true
 }
 
 /** A changed copy of a record. Indexes without an id are new and will be filled; missing ones are dropped. */
@@ -170,6 +177,8 @@ export interface Storage {
   /** Puts tables in place of others, all in one commit. */
   swapTables(swaps: readonly TableSwap[]): Promise<void>
   get(table: TableRecord, key: Item, options?: ReadOptions): Item | undefined
+  /** Several items as of one moment, which includes everything committed by now. */
+  getTogether(keys: readonly { table: TableRecord; key: Item }[]): (Item | undefined)[]
   /**
    * Items in key order, read lazily from one snapshot; whole items even through an index. Leave the loop
    * normally (break, return, throw), so that the snapshot is released.

@@ -76,13 +76,14 @@ export function replaceTable(tx: Transaction, change: TableChange, now: number):
   }
   if (current.restoring) throw beingCreated(current)
   const ids = new Ids(tx)
-  const { ttl, logs, ...rest } = change
+  const { ttl, logs, encrypting: _encrypting, ...rest } = change
   const bare: TableRecord = {
     ...rest,
     keys: current.keys,
     createdAt: current.createdAt,
     version: current.version + 1,
     indexes: change.indexes.map((index) => indexRecord(current, index, ids)),
+    ...encryption(current, change),
     ...(ttl && { ttl: ttlRecord(current, ttl.attribute, ids) }),
   }
   const record = replaceLogs(tx, current, bare, logs ?? [], now, ids)
@@ -91,12 +92,25 @@ export function replaceTable(tx: Transaction, change: TableChange, now: number):
   for (const owner of after) {
     if (!before.has(owner)) addJob(tx, ids.take(), { kind: 'fill', table: record.id, owner })
   }
+  if (record.encrypting && !current.encrypting) {
+    addJob(tx, ids.take(), { kind: 'encrypt', table: record.id })
+  }
   for (const id of before) {
     if (!after.has(id)) removeEntries(tx, id, ids)
   }
   tx.putMeta(tableKey(record.name), record)
   ids.save()
   return record
+}
+
+/** It cannot be turned off, because encrypted items would stay; only the job ends the encryption. */
+function encryption(
+  current: TableRecord,
+  change: TableChange,
+): Pick<TableRecord, 'encrypted' | 'encrypting'> {
+  if (!current.encrypted && !change.encrypted) return {}
+  const isNew = !current.encrypted
+  return { encrypted: true, ...((isNew || current.encrypting) && { encrypting: true }) }
 }
 
 function indexRecord(current: TableRecord, index: IndexRecord | NewIndex, ids: Ids): IndexRecord {

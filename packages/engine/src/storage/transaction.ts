@@ -15,6 +15,8 @@ import {
 } from './changes/changes.ts'
 import { owners, VERSION_KEY, type Catalog, type EntryOwner } from './catalog.ts'
 import { ItemWriter, decodeItem } from './codec.ts'
+import type { KeyWork } from './item-keys/item-keys.ts'
+import { requireKey } from './item-keys/encrypted-value.ts'
 import { CountChanges } from './counts.ts'
 import { hasEntry, projectedSize, sameEntry, writeEntryKey, writeEntryPrefix } from './indexes.ts'
 import { writeItemKey } from './keys.ts'
@@ -37,6 +39,8 @@ interface Operation {
   keyEnd: number
   valueStart: number
   valueEnd: number
+  /** Whether the value is stored encrypted, or the one that it replaces may be. */
+  encrypted: boolean
 }
 
 type MetaKey = string | (string | number)[]
@@ -76,12 +80,17 @@ export class Transaction implements WriteTx {
     this.#last = undefined
     this.#hasLogged = false
     this.counts.beginCommit()
+    this.env.keys.beginCommit()
   }
 
-  /** The position and the counts are written once for all changes of a commit. */
-  endCommit(): void {
+  /**
+   * The position and the counts are written once for all changes of a commit. Returns what is left to do
+   * with keys after it.
+   */
+  endCommit(): KeyWork | undefined {
     if (this.#hasLogged) void this.env.meta.put(SEQUENCE_KEY, this.#last)
     this.counts.endCommit()
+    return this.env.keys.endCommit()
   }
 
   begin(): void {
@@ -101,7 +110,8 @@ export class Transaction implements WriteTx {
         return decodeItem(this.#writer.bytes.subarray(pending.valueStart, pending.valueEnd))
       }
     }
-    return this.env.items.get(this.#source.ofItem(table.id, table.keys, key))
+    const item = this.env.items.get(this.#source.ofItem(table.id, table.keys, key))
+    return item && requireKey(item)
   }
 
   put(table: TableRecord, item: Item, old: Item | undefined): void {
@@ -110,6 +120,7 @@ export class Transaction implements WriteTx {
     operation.valueStart = this.#writer.position
     this.#writer.item(item)
     operation.valueEnd = this.#writer.position
+    operation.encrypted = current.encrypted === true
     const size = this.#writer.itemSize
     const oldSize = old === undefined ? 0 : itemSize(old)
     this.counts.add(table.id, old === undefined ? 1 : 0, size - oldSize)
@@ -137,6 +148,7 @@ export class Transaction implements WriteTx {
   delete(table: TableRecord, old: Item, expired?: 'expired'): void {
     const current = this.current(table)
     const operation = this.#itemOperation(REMOVE_ITEM, table, old)
+    operation.encrypted = current.encrypted === true
     const size = itemSize(old)
     this.counts.add(table.id, -1, -size)
     if (current.logs !== undefined) this.#log(current, old, undefined, expired)
@@ -182,7 +194,29 @@ export class Transaction implements WriteTx {
     const keyStart = this.#room()
     this.#writer.bytes.set(key, keyStart)
     this.#writer.position = keyStart + key.length
-    this.#add(REMOVALS[space], keyStart, this.#writer.position)
+    const operation = this.#add(REMOVALS[space], keyStart, this.#writer.position)
+    // The table may not exist any more.
+    operation.encrypted = space !== 'entries' && this.env.keys.isInUse()
+  }
+
+  /** Takes over the slots of killed processes. */
+  adoptSlots(): void {
+    this.env.keys.adopt()
+  }
+
+  /** Encrypts an item that was stored before its table had the option. */
+  encryptItem(key: Uint8Array, value: Uint8Array): void {
+    this.#writer.reserve(key.length + value.length)
+    const keyStart = this.#writer.position
+    this.#writer.bytes.set(key, keyStart)
+    const keyEnd = keyStart + key.length
+    // The bytes of a read are the beginning of a longer buffer.
+    this.#writer.bytes.set(value.subarray(0, value.length), keyEnd)
+    this.#writer.position = keyEnd + value.length
+    const operation = this.#add(PUT_ITEM, keyStart, keyEnd)
+    operation.valueStart = keyEnd
+    operation.valueEnd = this.#writer.position
+    operation.encrypted = true
   }
 
   /** `undefined` removes. */
@@ -204,7 +238,8 @@ export class Transaction implements WriteTx {
       source.ofBytes(bytes, operation.keyStart, operation.keyEnd)
       bytes.start = operation.valueStart
       bytes.end = operation.valueEnd
-      if (operation.kind === PUT_ITEM) items.put(source, bytes)
+      if (operation.encrypted) this.#applyEncrypted(operation)
+      else if (operation.kind === PUT_ITEM) items.put(source, bytes)
       else if (operation.kind === PUT_ENTRY) entries.put(source, bytes)
       else if (operation.kind === REMOVE_ITEM) items.remove(source)
       else if (operation.kind === REMOVE_ENTRY) entries.remove(source)
@@ -223,6 +258,17 @@ export class Transaction implements WriteTx {
     }
     // A later `run` of this commit must see the catalog that this one wrote.
     if (this.#meta.length > 0) this.catalog.refresh()
+  }
+
+  /** Every value has a key of its own, and the key of what it replaces is overwritten after the commit. */
+  #applyEncrypted({ kind, valueStart, valueEnd }: Operation): void {
+    const { raw, keys, items, changes } = this.env
+    const space = kind === PUT_CHANGE || kind === REMOVE_CHANGE ? 'changes' : 'items'
+    const table = space === 'items' ? items : changes
+    const source = this.#source
+    if (kind !== PUT_CHANGE) keys.retire(raw[space].get(source))
+    if (kind === REMOVE_ITEM || kind === REMOVE_CHANGE) table.remove(source)
+    else table.put(source, keys.encrypt(this.#writer.bytes.subarray(valueStart, valueEnd)))
   }
 
   /** The position of the last change that any process logged. */
@@ -247,6 +293,7 @@ export class Transaction implements WriteTx {
       operation.valueStart = keyEnd
       this.#writer.item(imagesOf(change, view))
       operation.valueEnd = this.#writer.position
+      operation.encrypted = table.encrypted === true
     }
   }
 
@@ -300,7 +347,7 @@ export class Transaction implements WriteTx {
   }
 
   #add(kind: number, keyStart: number, keyEnd: number): Operation {
-    const operation = { kind, keyStart, keyEnd, valueStart: 0, valueEnd: 0 }
+    const operation = { kind, keyStart, keyEnd, valueStart: 0, valueEnd: 0, encrypted: false }
     this.#operations.push(operation)
     return operation
   }

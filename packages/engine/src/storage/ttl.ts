@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks'
 import type { Item } from '../values/types.ts'
 import type { Bounds } from './bounds.ts'
 import { allocate } from './lmdb/bytes.ts'
+import { requireKey } from './item-keys/encrypted-value.ts'
 import { expiryOf, TTL_PREFIX_BYTES, writeTtlPrefix } from './keys.ts'
 import { KeySource, type Environment } from './lmdb/lmdb.ts'
 import { lmdbRange } from './reads.ts'
@@ -50,7 +51,8 @@ export function deleteExpired(
   for (const { key, value: offset } of tx.env.entries.getRange(range)) {
     const listed = key.bytes.readUIntBE(4, 6)
     const entry = Buffer.from(key.bytes.subarray(0, key.length))
-    const item: Item | undefined = tx.env.items.get(source.ofBytes(key.bytes, offset, key.length))
+    const stored = tx.env.items.get(source.ofBytes(key.bytes, offset, key.length))
+    const item: Item | undefined = stored && requireKey(stored)
     const expiry = item && Object.hasOwn(item, attribute) ? expiryOf(item[attribute]) : undefined
     if (item !== undefined && expiry === listed) {
       tx.delete(current, item, 'expired')

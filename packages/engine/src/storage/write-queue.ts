@@ -1,11 +1,13 @@
 // The write queue: all writes that are queued when LMDB grants the write lock become one commit, so
 // concurrent writes share one flush. The commit is a child transaction, which rolls back as a whole if
 // applying fails. Promises settle only after the flush. This includes the promise of a `run` that threw,
-// because its decision may depend on writes of the same commit.
+// because its decision may depend on writes of the same commit. If the commit replaced encrypted values,
+// they also wait until the keys of those are overwritten and flushed.
 
 import { performance } from 'node:perf_hooks'
 import type { DynamoError } from '../errors.ts'
-import { commitFailed, failureCode, storageClosed } from './lmdb/failures.ts'
+import { commitFailed, erasureFailed, failureCode, storageClosed } from './lmdb/failures.ts'
+import type { KeyWork } from './item-keys/item-keys.ts'
 import type { Environment } from './lmdb/lmdb.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -80,15 +82,39 @@ export class WriteQueue {
     if (this.#scheduled || this.#executing || this.#broken !== undefined) return
     this.#scheduled = true
     const batch: Waiting[] = []
+    let work: KeyWork | undefined
     this.#env.root
-      .childTransaction(() => this.#execute(batch))
+      .childTransaction(() => {
+        work = this.#execute(batch)
+      })
       .then(
-        () => this.#settle(batch),
+        () => (work === undefined ? this.#settle(batch) : this.#completeKeys(batch, work)),
         (error: unknown) => this.#rejectAll(batch, error),
       )
   }
 
-  #execute(batch: Waiting[]): void {
+  /** The next commit need not wait for it. */
+  #completeKeys(batch: Waiting[], work: KeyWork): void {
+    const completed = this.#env.keys.complete(work)
+    if (work.erase.length === 0) {
+      // Keys that could not be prepared are not used.
+      completed.catch(() => undefined)
+      return this.#settle(batch)
+    }
+    if (this.#waiting.length > 0) this.#schedule()
+    completed.then(
+      () => this.#settle(batch),
+      (error: unknown) => {
+        for (const waiting of batch) {
+          waiting.failed = true
+          waiting.outcome = erasureFailed(this.#directory, error)
+        }
+        this.#settle(batch)
+      },
+    )
+  }
+
+  #execute(batch: Waiting[]): KeyWork | undefined {
     this.#scheduled = false
     this.#executing = true
     this.#committing.add(batch)
@@ -107,7 +133,7 @@ export class WriteQueue {
         }
         if ((next & 15) === 0 && performance.now() - started > MAX_COMMIT_MS) break
       }
-      transaction.endCommit()
+      return transaction.endCommit()
     } finally {
       this.#waiting = this.#waiting.slice(batch.length)
       this.#executing = false

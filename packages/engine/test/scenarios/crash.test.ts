@@ -90,30 +90,33 @@ async function assertWholeBackups(storage: OpenStorage): Promise<void> {
   }
 }
 
-describe('a process that is killed while it writes', () => {
-  test(
-    'loses no acknowledged write, tears no transaction, and leaves indexes, a stream and backups that agree with the items',
-    { timeout: ROUNDS * 20_000 },
-    async () => {
-      const directory = join(temporaryDirectory(), 'data')
-      const writer = await bundle('writer')
-      const acknowledged: Acknowledged = {
-        puts: new Set(),
-        transactions: new Set(),
-        counters: new Map(),
-      }
-      for (let round = 0; round < ROUNDS; round++) {
-        const program = start([process.execPath, writer, directory, String(round)])
-        await program.line((line) => line.startsWith('tx'))
-        // The moment is random in what the process had done, not in time.
-        const acknowledgements = randomInt(1, 2500)
-        await program.line(() => program.lines.length >= acknowledgements)
-        program.child.kill('SIGKILL')
-        await program.ended
-        for (const line of program.lines) note(line, acknowledged)
-        await verify(directory, acknowledged)
-      }
-      expect(acknowledged.transactions.size).toBeGreaterThan(0)
-    },
-  )
-})
+describe.each(['plain', 'encrypted'])(
+  'a process that is killed while it writes %s items',
+  (how) => {
+    test(
+      'loses no acknowledged write, tears no transaction, and leaves indexes, a stream and backups that agree with the items',
+      { timeout: ROUNDS * 20_000 },
+      async () => {
+        const directory = join(temporaryDirectory(), 'data')
+        const writer = await bundle('writer')
+        const acknowledged: Acknowledged = {
+          puts: new Set(),
+          transactions: new Set(),
+          counters: new Map(),
+        }
+        for (let round = 0; round < ROUNDS; round++) {
+          const program = start([process.execPath, writer, directory, String(round), how])
+          await program.line((line) => line.startsWith('tx'))
+          // The moment is random in what the process had done, not in time.
+          const acknowledgements = randomInt(1, 2500)
+          await program.line(() => program.lines.length >= acknowledgements)
+          program.child.kill('SIGKILL')
+          await program.ended
+          for (const line of program.lines) note(line, acknowledged)
+          await verify(directory, acknowledged)
+        }
+        expect(acknowledged.transactions.size).toBeGreaterThan(0)
+      },
+    )
+  },
+)

@@ -2,6 +2,7 @@
  * Conversions of tests, to formats that do not exist. They show how one is written that rewrites every
  * item: it is not idempotent, so a batch that ran twice or not at all is seen in the items.
  */
+import { requireKey } from '../../src/storage/item-keys/encrypted-value.ts'
 import type { Conversion, Position } from '../../src/storage/conversions/conversion.ts'
 import { conversions } from '../../src/storage/conversions/list.ts'
 import { ItemWriter } from '../../src/storage/codec.ts'
@@ -23,7 +24,7 @@ function rewriteItems(change: (item: Item) => Item) {
     const batch = [...env.items.getRange(range)].length
     const found: { key: Buffer; item: Item }[] = []
     for (const { key, value } of env.items.getRange(range)) {
-      found.push({ key: Buffer.from(key.bytes.subarray(0, key.length)), item: value })
+      found.push({ key: Buffer.from(key.bytes.subarray(0, key.length)), item: requireKey(value) })
     }
     for (const { key, item } of found) {
       const writer = new ItemWriter()

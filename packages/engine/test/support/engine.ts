@@ -7,9 +7,12 @@ import type { CreateTableInput } from '../../src/db.ts'
 import { type Engine, type EngineOptions, openEngine } from '../../src/engine.ts'
 import type { DynamoError } from '../../src/errors.ts'
 
+/** Every suite must also pass on encrypted tables: items look the same through every interface. */
+const encrypted = process.env['ENCRYPTED'] === '1'
+
 export async function freshEngine(options: Partial<EngineOptions> = {}): Promise<Engine> {
   const directory = mkdtempSync(join(tmpdir(), 'engine-'))
-  const engine = await openEngine({ directory, sweepIntervalMs: 0, ...options })
+  const engine = await openEngine({ directory, sweepIntervalMs: 0, encrypted, ...options })
   onTestFinished(async () => {
     await engine.close()
     rmSync(directory, { recursive: true, force: true })
@@ -20,7 +23,7 @@ export async function freshEngine(options: Partial<EngineOptions> = {}): Promise
 /** An engine for all tests of a suite, on a temporary directory that is removed on close. */
 export async function engineForSuite(): Promise<{ engine: Engine; close: () => Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), 'engine-'))
-  const engine = await openEngine({ directory, sweepIntervalMs: 0 })
+  const engine = await openEngine({ directory, sweepIntervalMs: 0, encrypted })
   return {
     engine,
     async close() {

@@ -34,8 +34,9 @@ export function* allBackups(env: Environment): Iterable<BackupRecord> {
   for (const { value } of env.meta.getRange(ALL_BACKUPS)) yield value as BackupRecord
 }
 
-export function spaceOf(id: number, { keys, createdAt }: TableRecord): TableRecord {
-  return { id, name: '', keys, indexes: [], version: 1, createdAt }
+export function spaceOf(id: number, { keys, createdAt, encrypted }: TableRecord): TableRecord {
+  const space = { id, name: '', keys, indexes: [], version: 1, createdAt }
+  return encrypted ? { ...space, encrypted } : space
 }
 
 /** Turns the items of a table that is being dropped into a backup. */

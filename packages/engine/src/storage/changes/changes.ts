@@ -7,8 +7,10 @@
 import { equal } from '../../values/compare.ts'
 import { setAttribute, type Item } from '../../values/types.ts'
 import { allocate, type FastBuffer } from '../lmdb/bytes.ts'
+import { ERASED } from '../item-keys/encrypted-value.ts'
 import { writeId } from '../keys.ts'
 import { KeySource, type Environment } from '../lmdb/lmdb.ts'
+import { keyOf, readCurrent } from '../reads.ts'
 import type { ImageView, KeySchema } from '../storage.ts'
 
 export const SEQUENCE_KEY = 'sequence'
@@ -117,7 +119,10 @@ export function* readChanges(
   })
   for (const { key, value } of range) {
     const sequence = key.bytes.readUIntBE(6, 6)
-    const stored = value as unknown as StoredChange
+    const found = value === ERASED ? readCurrent(env, env.changes, keyOf(key, 0)) : value
+    // It was removed after the snapshot began.
+    if (found === undefined) continue
+    const stored = found as unknown as StoredChange
     yield { ...stored, sequence, expired: stored.expired === true }
   }
 }

@@ -47,6 +47,7 @@ const KINDS: Readonly<Record<string, ProblemKind>> = {
   token: 'token',
   'token-expiry': 'token',
   count: 'count',
+  slot: 'key',
 }
 
 export function readCatalog(

@@ -9,6 +9,7 @@ const NONE: Count = { items: 0, bytes: 0 }
 export class CountCheck {
   /** By id of table, index or backup. */
   readonly #found = new Map<number, Count>()
+  readonly #ignored = new Set<number>()
 
   add(id: number, bytes: number): void {
     const found = this.#found.get(id)
@@ -17,6 +18,11 @@ export class CountCheck {
       found.items++
       found.bytes += bytes
     }
+  }
+
+  /** Leaves out a table or index with a value that could not be read. */
+  ignore(id: number): void {
+    this.#ignored.add(id)
   }
 
   /** Not after so many problems that the check stopped. */
@@ -30,6 +36,7 @@ export class CountCheck {
       stored = counts.get(id) ?? NONE,
     ): void => {
       known.add(id)
+      if (this.#ignored.has(id)) return
       const { items, bytes } = this.#found.get(id) ?? NONE
       if (stored.items === items && stored.bytes === bytes) return
       problems.add(

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Item } from '../../values/types.ts'
 import { boundsOfId } from '../bounds.ts'
+import { requireKey } from '../item-keys/encrypted-value.ts'
+import { SLOT_FILE } from '../item-keys/slot-file.ts'
 import { openReadOnly } from '../lmdb/environment.ts'
 import { DataError } from '../lmdb/failures.ts'
 import { DATA_FILE, FORMAT_FILE } from '../lmdb/format.ts'
@@ -154,18 +156,20 @@ async function runRecordCheck(
   try {
     // This snapshot must be the one whose pages were checked.
     assertUnchanged()
-    const { catalog, ...checked } = await checkRecords(
-      databases,
-      transaction,
-      problems,
-      ({ items, entries, changes }) =>
+    if (!databases.keys.isComplete()) {
+      problems.add('file', 'restore', `${SLOT_FILE}, which has the keys of items, is missing`)
+      return
+    }
+    const { catalog, ...checked } = await checkRecords(databases, transaction, problems, {
+      onProgress: ({ items, entries, changes }) =>
         onProgress?.({ what: 'records', done: items + entries + changes, total }),
-    )
+    })
     Object.assign(report, checked)
     if (problems.list.some(({ remedy }) => remedy === 'restore')) return
     await onReadable?.(catalog.tables.map((table) => readable(databases, transaction, table)))
   } finally {
     transaction.done()
+    databases.keys.close()
   }
 }
 
@@ -174,7 +178,7 @@ function readable(databases: Databases, transaction: Snapshot, table: TableRecor
     name: table.name,
     *items() {
       const range = { ...lmdbRange(boundsOfId(table.id), false), transaction }
-      for (const { value } of databases.items.getRange(range)) yield value
+      for (const { value } of databases.items.getRange(range)) yield requireKey(value)
     },
   }
 }

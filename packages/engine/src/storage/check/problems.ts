@@ -14,6 +14,7 @@ export type ProblemKind =
   | 'backup'
   | 'count'
   | 'token'
+  | 'key'
 
 /**
  * - `restore`: data is lost, so only a backup helps.

@@ -111,6 +111,8 @@ export function isJob(value: unknown): value is Job {
   switch (value['kind']) {
     case 'fill':
       return isId(value['table']) && isId(value['owner'])
+    case 'encrypt':
+      return isId(value['table'])
     case 'remove':
       return isId(value['id']) && isOneOf(value['space'], ['items', 'entries', 'changes'])
     case 'copy':

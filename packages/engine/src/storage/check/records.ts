@@ -7,6 +7,7 @@ import { itemSize } from '../../values/size.ts'
 import type { Item } from '../../values/types.ts'
 import { owners, type EntryOwner } from '../catalog.ts'
 import { hasEntry, projectedSize, writeEntryKey } from '../indexes.ts'
+import { ERASED, type Erased } from '../item-keys/encrypted-value.ts'
 import { writeItemKey } from '../keys.ts'
 import { allocate, type FastBuffer } from '../lmdb/bytes.ts'
 import { entryKey, KeySource, type Databases, type Snapshot, type Table } from '../lmdb/lmdb.ts'
@@ -23,7 +24,11 @@ export interface RecordCounts {
   changes: number
 }
 
-export type OnRecords = (checked: RecordCounts) => void
+export interface RecordCheckOptions {
+  onProgress?: ((checked: RecordCounts) => void) | undefined
+  /** While others write: whether a value that has no key any more was replaced or removed meanwhile. */
+  isReplaced?: (table: Table<unknown>, key: KeySource) => boolean
+}
 
 const YIELD_EVERY = 500
 
@@ -31,10 +36,10 @@ export async function checkRecords(
   databases: Databases,
   transaction: Snapshot,
   problems: Problems,
-  onProgress?: OnRecords,
+  options: RecordCheckOptions = {},
 ): Promise<RecordCounts & { catalog: CatalogContents }> {
   const catalog = readCatalog(databases, transaction, problems)
-  const check = new RecordCheck(databases, transaction, catalog, problems, onProgress)
+  const check = new RecordCheck(databases, transaction, catalog, problems, options)
   await check.items()
   await check.entries()
   await check.changes()
@@ -48,7 +53,7 @@ class RecordCheck {
   readonly #databases: Databases
   readonly #snapshot: { transaction: Snapshot }
   readonly #problems: Problems
-  readonly #onProgress: OnRecords | undefined
+  readonly #options: RecordCheckOptions
   readonly #changes: ChangeCheck
   readonly #tables: Map<number, TableRecord>
   /** The names of the backups whose items are stored under these ids. */
@@ -65,12 +70,12 @@ class RecordCheck {
     transaction: Snapshot,
     catalog: CatalogContents,
     problems: Problems,
-    onProgress: OnRecords | undefined,
+    options: RecordCheckOptions,
   ) {
     this.#databases = databases
     this.#snapshot = { transaction }
     this.#problems = problems
-    this.#onProgress = onProgress
+    this.#options = options
     this.#changes = new ChangeCheck(catalog)
     this.#tables = new Map(catalog.tables.map((table) => [table.id, table]))
     for (const table of catalog.tables) {
@@ -89,11 +94,15 @@ class RecordCheck {
   }
 
   async items(): Promise<void> {
-    await this.#scan(this.#databases.items, 'item', (key, item) => {
+    const { items } = this.#databases
+    await this.#scan(items, 'item', (key, item) => {
       this.checked.items++
       const id = idOf(key)
       const table = this.#tables.get(id)
-      if (table !== undefined) this.#item(table, key, item)
+      if (item === ERASED) {
+        this.counts.ignore(id)
+        this.#erased(items, 'item', key)
+      } else if (table !== undefined) this.#item(table, key, item)
       else if (!this.#removing.has(id)) {
         this.#problem('item', `An item belongs to no table (id ${id})`)
       }
@@ -113,12 +122,22 @@ class RecordCheck {
   }
 
   async changes(): Promise<void> {
-    await this.#scan(this.#databases.changes, 'change', (key, change) => {
+    const { changes } = this.#databases
+    await this.#scan(changes, 'change', (key, change) => {
       this.checked.changes++
       if (this.#removing.has(idOf(key))) return
+      if (change === ERASED) return this.#erased(changes, 'change', key)
       const problem = this.#changes.problem(key, change)
       if (problem !== undefined) this.#problem('change', problem)
     })
+  }
+
+  /** Every value of the newest state must have its key. */
+  #erased(table: Table<unknown>, kind: 'item' | 'change', key: FastBuffer): void {
+    if (this.#removing.has(idOf(key))) return
+    if (this.#options.isReplaced?.(table, new KeySource().ofBytes(key, 0, key.length))) return
+    const text = `${WHAT[kind]} of ${this.#ownerOf(key)} cannot be decrypted: its key is missing or does not fit`
+    this.#problem(kind, text, key)
   }
 
   #item(table: TableRecord, key: FastBuffer, item: Item): void {
@@ -153,7 +172,7 @@ class RecordCheck {
 
   #entry(table: TableRecord, owner: EntryOwner, key: FastBuffer, offset: number): void {
     if (offset > 0 && offset < key.length) {
-      let item: Item | undefined
+      let item: Item | Erased | undefined
       try {
         const source = this.#source.ofBytes(key, offset, key.length)
         item = this.#databases.items.get(source, this.#snapshot)
@@ -161,6 +180,8 @@ class RecordCheck {
         // The check of the items has already reported it.
         return
       }
+      // The check of the items has already reported it, too.
+      if (item === ERASED) return this.counts.ignore(owner.id)
       if (item !== undefined && hasEntry(owner, item)) {
         if ('keys' in owner) {
           this.counts.add(owner.id, projectedSize(table, owner, item, itemSize(item)))
@@ -203,7 +224,7 @@ class RecordCheck {
   }
 
   async #yield(): Promise<void> {
-    this.#onProgress?.(this.checked)
+    this.#options.onProgress?.(this.checked)
     await new Promise((resolve) => setImmediate(resolve))
   }
 

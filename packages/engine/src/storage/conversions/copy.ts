@@ -1,6 +1,7 @@
 // The copy of a data directory that a conversion makes before it changes anything. It is inside the
 // directory, because that may be the only place that the process can write to. LMDB writes it without
-// free pages, so it contains nothing that was deleted before. It opens with the version that wrote it.
+// free pages, so it contains nothing that was deleted before, and without the items of encrypted
+// tables. It opens with the version that wrote it.
 
 import {
   chmodSync,
@@ -16,18 +17,18 @@ import {
 import { join } from 'node:path'
 import { diskAdvice } from '@strongroom/platform/disk-failure'
 import { syncDirectory } from '@strongroom/platform/durable-directory'
+import { ALL_TABLES } from '../catalog.ts'
 import { cannotOpen } from '../lmdb/failures.ts'
 import { DATA_FILE, writeFormat } from '../lmdb/format.ts'
 import type { Environment } from '../lmdb/lmdb.ts'
 import { loadLmdb } from '../lmdb/native.ts'
 import { assertSoundFile } from '../lmdb/pages.ts'
+import type { TableRecord } from '../storage.ts'
+import { COPY_NAME, removeFromCopy } from './copy-contents.ts'
 
 const PARTIAL = '.partial'
 /** For what is not counted, such as the file system's own records. */
 const MARGIN_BYTES = 8 << 20
-
-/** The name of a copy: the format that it has and when it was made, in UTC. */
-export const COPY_NAME = /^backup-format-(\d+)-(\d{8}T\d{6})Z$/
 
 export interface Space {
   neededBytes: number
@@ -75,6 +76,8 @@ export async function makeCopy(
     chmodSync(join(partial, DATA_FILE), 0o600)
     flush(join(partial, DATA_FILE))
     await verifyCopy(env, partial)
+    const encrypted = encryptedTables(env)
+    if (encrypted.length > 0) await removeFromCopy(partial, encrypted)
     writeFormat(partial, { format })
     renameSync(partial, join(directory, name))
     syncDirectory(directory)
@@ -88,6 +91,12 @@ export async function makeCopy(
       error,
     )
   }
+}
+
+function encryptedTables(env: Environment): string[] {
+  return Array.from(env.meta.getRange(ALL_TABLES), ({ value }) => value as TableRecord)
+    .filter(({ encrypted }) => encrypted)
+    .map(({ name }) => name)
 }
 
 /** A copy that is not needed, because nothing was converted. */

@@ -4,6 +4,7 @@ import { allBackups, backupKey } from '../backups/backup-records.ts'
 import { ALL_TABLES } from '../catalog.ts'
 import { decodeItem } from '../codec.ts'
 import { ALL_COUNTS, countKey, readCount } from '../counts.ts'
+import { requireKey } from '../item-keys/encrypted-value.ts'
 import { hasEntry, projectedSize, writeEntryKey } from '../indexes.ts'
 import { allocate, type FastBuffer } from '../lmdb/bytes.ts'
 import { type Environment, KeySource } from '../lmdb/lmdb.ts'
@@ -44,7 +45,7 @@ function step(env: Environment, position: Position | undefined): Position | unde
     last = Buffer.from(key.bytes.subarray(0, key.length))
     const table = tables.get(last.readUInt32BE(0))
     // Items of a dropped table are counted no more, even if they have not been removed yet.
-    if (table) countItem(env, table, last, decodeItem(value), counts)
+    if (table) countItem(env, table, last, decodeItem(requireKey(value)), counts)
   }
   counts.save()
   if (read === MAX_BATCH) {

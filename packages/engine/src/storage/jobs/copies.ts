@@ -18,6 +18,7 @@ import {
 import { boundsOfId } from '../bounds.ts'
 import { ALL_TABLES, Ids, tableKey } from '../catalog.ts'
 import { lastChange, readChanges } from '../changes/changes.ts'
+import { requireKey } from '../item-keys/encrypted-value.ts'
 import type { FastBuffer } from '../lmdb/bytes.ts'
 import type { Environment } from '../lmdb/lmdb.ts'
 import { lmdbRange } from '../reads.ts'
@@ -46,7 +47,7 @@ function copyItems(tx: Transaction, key: JobKey, job: CopyJob, target: TableReco
   let found = 0
   let last: string | undefined
   for (const { key: stored, value } of tx.env.items.getRange(lmdbRange(bounds, false))) {
-    tx.put(target, value, undefined)
+    tx.put(target, requireKey(value), undefined)
     if (++found === MAX_STEP_ITEMS || performance.now() - started > MAX_STEP_MS) {
       last = stored.bytes.toString('base64', 0, stored.length)
       break

@@ -5,7 +5,9 @@
 import { performance } from 'node:perf_hooks'
 import { owners, tableKey, type Catalog } from '../catalog.ts'
 import { copy, repairOrphan } from './copies.ts'
+import { encrypt, removeCopies } from './encryption.ts'
 import { boundsOf, boundsOfId } from '../bounds.ts'
+import { requireKey } from '../item-keys/encrypted-value.ts'
 import type { FastBuffer } from '../lmdb/bytes.ts'
 import { ALL_JOBS, type Job, type JobKey } from './jobs.ts'
 import type { Environment } from '../lmdb/lmdb.ts'
@@ -22,13 +24,15 @@ const MAX_REMOVE_KEYS = 500
 export class JobRunner {
   readonly #env: Environment
   readonly #queue: WriteQueue
+  readonly #directory: string
   #running: Promise<void> | undefined
   #requested = false
   #stopped = false
 
-  constructor(env: Environment, queue: WriteQueue) {
+  constructor(env: Environment, queue: WriteQueue, directory: string) {
     this.#env = env
     this.#queue = queue
+    this.#directory = directory
   }
 
   /** Runs all jobs; rejects if a step failed, which the next call retries. */
@@ -70,11 +74,28 @@ export class JobRunner {
   /** Skips a job that fails, for example because of a damaged item, so that the others continue. */
   async #step(failed: Map<string, unknown>): Promise<boolean> {
     try {
-      return await this.#queue.push((tx) => step(tx, failed))
+      await this.#removeCopies(failed)
+      return await this.#queue.push((tx) => step(tx, failed, this.#directory))
     } catch (error) {
       // A failed commit is not the fault of a job.
       if (![...failed.values()].includes(error)) throw error
       return true
+    }
+  }
+
+  /** Files besides the data file cannot be changed within a transaction. */
+  async #removeCopies(failed: Map<string, unknown>): Promise<void> {
+    // Read at once, because a range keeps its snapshot.
+    const jobs = Array.from(this.#env.meta.getRange({ ...ALL_JOBS }))
+    for (const { key, value } of jobs) {
+      const job = value as Job
+      if (failed.has(String(key)) || job.kind !== 'encrypt' || !job.isEncrypted) continue
+      try {
+        await removeCopies(this.#env, job, this.#directory)
+      } catch (error) {
+        failed.set(String(key), error)
+        throw error
+      }
     }
   }
 }
@@ -83,11 +104,11 @@ export class JobRunner {
  * Advances the first job that has not failed; returns false if there is none. It looks for the job inside
  * the write transaction, because a snapshot may be older than the job.
  */
-function step(tx: Transaction, failed: Map<string, unknown>): boolean {
+function step(tx: Transaction, failed: Map<string, unknown>, directory: string): boolean {
   for (const { key, value } of tx.env.meta.getRange({ ...ALL_JOBS })) {
     if (failed.has(String(key))) continue
     try {
-      advance(tx, key as JobKey, value as Job)
+      advance(tx, key as JobKey, value as Job, directory)
     } catch (error) {
       failed.set(String(key), error)
       throw error
@@ -98,8 +119,9 @@ function step(tx: Transaction, failed: Map<string, unknown>): boolean {
   return failed.size === 0 && repairOrphan(tx)
 }
 
-function advance(tx: Transaction, key: JobKey, job: Job): void {
+function advance(tx: Transaction, key: JobKey, job: Job, directory: string): void {
   if (job.kind === 'remove') remove(tx, key, job)
+  else if (job.kind === 'encrypt') encrypt(tx, key, job, directory)
   else if (job.kind === 'copy') copy(tx, key, job)
   else fill(tx, key, job, tx.catalog)
 }
@@ -127,7 +149,7 @@ function fill(tx: Transaction, key: JobKey, job: Job & { kind: 'fill' }, catalog
   let found = 0
   let last: string | undefined
   for (const { key: stored, value } of tx.env.items.getRange(range)) {
-    tx.fill(table, owner, value)
+    tx.fill(table, owner, requireKey(value))
     if (++found === MAX_FILL_ITEMS || performance.now() - started > MAX_FILL_MS) {
       last = stored.bytes.toString('base64', 0, stored.length)
       break

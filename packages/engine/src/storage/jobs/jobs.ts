@@ -19,6 +19,8 @@ export interface CopyJob {
 
 export type Job =
   | { kind: 'fill'; table: number; owner: number; after?: string }
+  /** Encrypts items that were stored before their table had the option. */
+  | { kind: 'encrypt'; table: number; after?: string; isEncrypted?: true }
   | { kind: 'remove'; space: 'items' | 'entries' | 'changes'; id: number }
   | CopyJob
 

@@ -6,6 +6,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertCurrentFormat, DATA_FILE, prepareDirectory } from './format.ts'
 import { cannotOpen } from './failures.ts'
+import { SLOT_FILE } from '../item-keys/slot-file.ts'
 import { openFiles, type Environment } from './lmdb.ts'
 import { loadLmdb } from './native.ts'
 import { openReadOnlyFiles, type ReadOnlyFiles } from './read-only.ts'
@@ -36,6 +37,12 @@ export function openEnvironment(directory: string): Environment {
   try {
     // A conversion may have begun after the first look. From now on it would see this process.
     assertCurrentFormat(directory)
+    if (!opened.keys.isComplete()) {
+      throw cannotOpen(
+        directory,
+        `${SLOT_FILE} is missing, which has the keys of encrypted items: put it back, or restore a backup`,
+      )
+    }
     return opened
   } catch (error) {
     void opened.close()

@@ -32,6 +32,19 @@ export function commitFailed(directory: string, code: number): DynamoError {
   return isDiskFull(directory, code) ? Object.assign(failure, { code: 'ENOSPC' }) : failure
 }
 
+/** The error of every write in a commit that was stored, but whose replaced values can still be read. */
+export function erasureFailed(directory: string, cause: unknown): DynamoError {
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  const failure = new DynamoError(
+    'InternalServerError',
+    `Cannot overwrite the keys of deleted items in the data directory "${directory}" (${detail}). The request was stored. Check the disk and start again, which overwrites them`,
+    500,
+    { isDiskFailure: true },
+  )
+  failure.cause = cause
+  return failure
+}
+
 /** The code of an error that LMDB threw, or 0. */
 export function failureCode(error: unknown): number {
   if (typeof error === 'object' && error !== null && 'code' in error) {

@@ -10,6 +10,8 @@ import type * as lmdb from 'lmdb'
 import type { Item } from '../../values/types.ts'
 import { copyBytes, type FastBuffer } from './bytes.ts'
 import { decodeItem } from '../codec.ts'
+import { ERASED, isEncrypted, type Erased } from '../item-keys/encrypted-value.ts'
+import { ItemKeys } from '../item-keys/item-keys.ts'
 import { cannotOpen, failureCode, writeAdvice } from './failures.ts'
 import { createPrivateFiles, DATA_FILE } from './format.ts'
 import { writeItemKey } from '../keys.ts'
@@ -89,13 +91,17 @@ interface ReadTransaction extends Snapshot {
 
 export interface Databases {
   /** Item keys to items. */
-  items: Table<Item>
+  items: Table<Item | Erased>
   /** The same, as bytes that the next read overwrites. */
-  stored: Table<Uint8Array>
+  stored: Table<Uint8Array | Erased>
   /** Index and TTL entries to the offset of the item key within their key. */
   entries: Table<number>
   /** Keys of logs to the changes of items. */
-  changes: Table<Item>
+  changes: Table<Item | Erased>
+  /** Items and changes as they are stored, encrypted or not, as bytes that the next read overwrites. */
+  raw: Record<'items' | 'changes', Table<Uint8Array>>
+  /** The keys of encrypted items and changes. */
+  keys: ItemKeys
   /** The catalog, background jobs and tokens, as JSON. */
   meta: lmdb.Database<unknown>
 }
@@ -164,9 +170,14 @@ export function openFiles(directory: string): Environment {
   // The reader slots of killed processes would keep old pages from being reused.
   root.readerCheck()
   const presence = openOrThrow(directory, () => showPresence(root))
-  const databases = openOrThrow(directory, () => openDatabases(root))
+  const databases = openOrThrow(directory, () => openDatabases(root, directory))
   const reader = databases.meta as unknown as { ensureReadTxn(): void }
-  const emitters = [root, ...Object.values(databases)] as unknown as NodeJS.EventEmitter[]
+  const { keys, raw, ...decoded } = databases
+  const emitters = [
+    root,
+    ...Object.values(decoded),
+    ...Object.values(raw),
+  ] as unknown as NodeJS.EventEmitter[]
   return {
     root,
     ...databases,
@@ -180,9 +191,10 @@ export function openFiles(directory: string): Environment {
     refresh: () => refresh(root),
     otherProcesses: () => otherProcesses(root),
     commits: { rejected: 0 },
-    close() {
+    async close() {
       presence.abort()
-      return root.close()
+      await root.close()
+      keys.close()
     },
   }
 }
@@ -204,15 +216,29 @@ export function openOrThrow<T>(directory: string, open: () => T): T {
 }
 
 /** The first process creates the databases, which fails if the disk is full. */
-export function openDatabases(root: lmdb.RootDatabase): Databases {
+export function openDatabases(root: lmdb.RootDatabase, directory: string): Databases {
   const open = (name: string, decode: (bytes: Uint8Array) => unknown): unknown =>
     root.openDB(name, encodedWith(decode))
+  const asBytes = (bytes: Uint8Array): Uint8Array => bytes
+  const decrypt = (bytes: Uint8Array): Uint8Array | Erased => keys.open(bytes)
+  const decode = (bytes: Uint8Array): Item | Erased => {
+    if (!isEncrypted(bytes)) return decodeItem(bytes)
+    const plain = decrypt(bytes)
+    return plain === ERASED ? ERASED : decodeItem(plain)
+  }
+  const meta: lmdb.Database<unknown> = root.openDB('meta', { encoding: 'json' })
+  const keys = new ItemKeys(meta, directory, () => otherProcesses(root))
   return {
-    items: open('items', decodeItem) as Table<Item>,
-    stored: open('items', (bytes) => bytes) as Table<Uint8Array>,
+    items: open('items', decode) as Table<Item | Erased>,
+    stored: open('items', decrypt) as Table<Uint8Array | Erased>,
     entries: open('entries', decodeOffset) as Table<number>,
-    changes: open('changes', decodeItem) as Table<Item>,
-    meta: root.openDB('meta', { encoding: 'json' }),
+    changes: open('changes', decode) as Table<Item | Erased>,
+    raw: {
+      items: open('items', asBytes) as Table<Uint8Array>,
+      changes: open('changes', asBytes) as Table<Uint8Array>,
+    },
+    keys,
+    meta,
   }
 }
 

@@ -22,7 +22,7 @@ export function openReadOnlyFiles(directory: string): ReadOnlyFiles {
   const held = openOrThrow(directory, () => holdSnapshot(root))
   return {
     otherProcesses: () => otherProcesses(root),
-    databases: () => openDatabases(root),
+    databases: () => openDatabases(root, directory),
     snapshot: () => root.useReadTransaction(),
     close() {
       held.abort()

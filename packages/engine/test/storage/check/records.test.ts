@@ -60,9 +60,9 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
   [
     'an item under the key of another one',
     (storage) => {
-      const { items, stored } = storage.environment
+      const { items, raw } = storage.environment
       const key = firstKey(items, orders(storage).id)
-      const value = Buffer.from(stored.get(new KeySource().ofBytes(key, 0, key.length))!)
+      const value = Buffer.from(raw.items.get(new KeySource().ofBytes(key, 0, key.length))!)
       key[key.length - 1]! ^= 0x40
       put(items, key, value)
     },

@@ -8,6 +8,40 @@ import { bundle, start, temporaryDirectory } from '../../support/programs/harnes
 // Killing a process does not show a missing flush, since the page cache survives it; a trace does.
 describe('durability', () => {
   test.skipIf(!hasStrace)(
+    'a deletion of an encrypted item is acknowledged after its key is overwritten and flushed, once',
+    { timeout: 120_000 },
+    async () => {
+      const directory = temporaryDirectory()
+      const script = await bundle('acknowledge')
+      const trace = join(directory, 'trace')
+      const calls = 'trace=write,pwrite64,fdatasync,fsync'
+      const slow = 'inject=fdatasync,fsync:delay_enter=20000'
+      const command = ['strace', '-e', slow, '-f', '-y', '-s', '40', '-e', calls, '-o', trace]
+      const data = join(directory, 'data')
+      const program = start([...command, process.execPath, script, data, 'encrypted'])
+      expect(await program.ended).toMatchObject({ code: 0 })
+      let written = 0
+      let flushed = 0
+      const isFlushing = new Set<string>()
+      const perDeletion: { written: number; flushed: number }[] = []
+      for (const line of readFileSync(trace, 'utf8').split('\n')) {
+        const [thread = ''] = line.split(' ')
+        if (/pwrite64\(\d+<[^>]*item-keys\.bin>/.test(line)) written++
+        const isKeyFlush = /fdatasync\(\d+<[^>]*item-keys\.bin>/.test(line)
+        if (isKeyFlush && line.includes('<unfinished')) isFlushing.add(thread)
+        else if (isKeyFlush) flushed++
+        else if (line.includes('fdatasync resumed') && isFlushing.delete(thread)) flushed++
+        if (line.includes('"deleted ')) perDeletion.push({ written, flushed })
+        if (line.includes('"deleted ') || line.includes('"acknowledged 4')) written = flushed = 0
+      }
+      expect(perDeletion).toHaveLength(20)
+      // The first may share it with keys that are being prepared.
+      for (const counted of perDeletion.slice(1))
+        expect(counted).toEqual({ written: 1, flushed: 1 })
+    },
+  )
+
+  test.skipIf(!hasStrace)(
     'every acknowledgement comes after a flush of its writes, shared by concurrent ones',
     { timeout: 120_000 },
     async () => {

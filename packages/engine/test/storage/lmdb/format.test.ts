@@ -2,7 +2,7 @@
  * A backup file and a data directory as an earlier version wrote them: later versions must read
  * both, and write the same file. The fixtures are never regenerated; a new format gets its own.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -89,13 +89,14 @@ describe('a backup file of format 2', () => {
   })
 })
 
-describe.each([2, 3])('a data directory of format %i', (format) => {
+describe.each([2, 3, 4])('a data directory of format %i', (format) => {
   test('is opened with its tables, items, indexes and counts', async () => {
     const directory = join(temporaryDirectory(), 'data')
     mkdirSync(directory)
-    for (const name of ['data.mdb', 'format.json']) {
-      const content = readFileSync(fixture(`data-format-${format}/${name}.gz`))
-      writeFileSync(join(directory, name), gunzipSync(content))
+    const stored = fixture(`data-format-${format}/`)
+    for (const name of readdirSync(stored)) {
+      const content = readFileSync(new URL(name, stored))
+      writeFileSync(join(directory, name.replace('.gz', '')), gunzipSync(content))
     }
     const engine = await openIn(directory)
     expect(await contents(engine)).toEqual(expected)

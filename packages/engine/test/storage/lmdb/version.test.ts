@@ -14,7 +14,7 @@ const PRIVATE_PARTS: Record<string, readonly string[]> = {
   "defineProperty(prototype, 'path'": ['open-root.ts'],
   startWriting: ['lmdb.ts'],
   ensureReadTxn: ['lmdb.ts'],
-  readerList: ['presence.ts'],
+  readerList: ['presence.ts', 'unused-space.ts'],
   refCount: ['lmdb.ts'],
   copyBuffers: ['lmdb.ts'],
   'begin-transaction': ['lmdb.ts'],

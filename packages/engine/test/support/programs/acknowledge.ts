@@ -4,7 +4,9 @@
 import { writeSync } from 'node:fs'
 import { openStorage } from '../../../src/storage/open-storage.ts'
 
-const storage = openStorage({ directory: process.argv[2]!, sweepIntervalMs: 0 })
+const [directory, how] = process.argv.slice(2) as [string, string | undefined]
+const encrypted = how === 'encrypted'
+const storage = openStorage({ directory, sweepIntervalMs: 0, encrypted })
 const table = await storage.createTable({
   name: 'items',
   keys: { partition: { name: 'id', type: 'S' } },
@@ -19,5 +21,10 @@ for (let batch = 0; batch < 5; batch++) {
       writeSync(1, `acknowledged ${batch}\n`)
     }),
   )
+}
+// Deleted one after the other, because the keys of new items are prepared during other writes.
+for (let i = 0; encrypted && i < 20; i++) {
+  await storage.write((tx) => tx.delete(table, tx.get(table, { id: `0-${i}` })!))
+  writeSync(1, `deleted ${i}\n`)
 }
 await storage.close()

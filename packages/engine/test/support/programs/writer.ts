@@ -1,10 +1,10 @@
-// Writes without pause and prints each acknowledgement, until it is killed. Arguments: the directory
-// and a number that makes the keys of this run its own.
+// Writes without pause and prints each acknowledgement, until it is killed. Arguments: the directory,
+// a number that makes the keys of this run its own, and whether items are encrypted.
 
 import { openStorage } from '../../../src/storage/open-storage.ts'
 
-const [directory, round] = process.argv.slice(2) as [string, string]
-const storage = openStorage({ directory, sweepIntervalMs: 20 })
+const [directory, round, how] = process.argv.slice(2) as [string, string, string]
+const storage = openStorage({ directory, sweepIntervalMs: 20, encrypted: how === 'encrypted' })
 
 const table =
   storage.table('accounts') ??
