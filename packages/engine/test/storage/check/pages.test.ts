@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkDirectory, type CheckProgress } from '../../../src/storage/check/directory.ts'
+import { FORMAT_VERSION } from '../../../src/storage/lmdb/format.ts'
 import { openStorage } from '../../../src/storage/open-storage.ts'
 import { DataBytes, filledDirectory, type FoundPage } from '../../support/checked-directory.ts'
 import { bundle, COUNTERS, start, temporaryDirectory } from '../../support/programs/harness.ts'
@@ -34,7 +35,7 @@ describe('an undamaged directory', () => {
     const directory = await filledDirectory()
     const before = readFileSync(join(directory, 'data.mdb'))
     const report = await checkDirectory(directory)
-    expect(report).toMatchObject({ format: 3, items: 1002, entries: 1000, problems: [] })
+    expect(report).toMatchObject({ format: FORMAT_VERSION, items: 1002, entries: 1000, problems: [] })
     expect(report.pages).toBeGreaterThan(50)
     expect(report.changes).toBeGreaterThan(1000)
     expect(readFileSync(join(directory, 'data.mdb')).equals(before)).toBe(true)
