@@ -209,7 +209,7 @@ export function openFiles(directory: string): Environment {
     async close() {
       presence.abort()
       await root.close()
-      keys.close()
+      await keys.close()
     },
   }
 }
