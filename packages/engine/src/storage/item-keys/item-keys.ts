@@ -190,8 +190,8 @@ export class ItemKeys {
     this.#prepared.push(...keys.slice(erase.length))
   }
 
-  close(): void {
-    this.#file.close()
+  close(): Promise<void> {
+    return this.#file.close()
   }
 
   /** Before the first key of a commit is used or retired. */

@@ -68,7 +68,9 @@ export class SlotFile {
     return this.#queued
   }
 
-  close(): void {
+  /** Waits for a flush of keys that nobody waits for. */
+  async close(): Promise<void> {
+    await (this.#queued ?? this.#running).catch(() => undefined)
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
     this.#descriptor = undefined
   }

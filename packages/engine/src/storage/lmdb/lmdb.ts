@@ -194,7 +194,7 @@ export function openFiles(directory: string): Environment {
     async close() {
       presence.abort()
       await root.close()
-      keys.close()
+      await keys.close()
     },
   }
 }

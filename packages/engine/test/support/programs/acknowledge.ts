@@ -23,7 +23,8 @@ for (let batch = 0; batch < 5; batch++) {
   )
 }
 // Deleted one after the other, because the keys of new items are prepared during other writes.
-for (let i = 0; encrypted && i < 20; i++) {
+const deletions = encrypted ? 20 : 0
+for (let i = 0; i < deletions; i++) {
   await storage.write((tx) => tx.delete(table, tx.get(table, { id: `0-${i}` })!))
   writeSync(1, `deleted ${i}\n`)
 }
