@@ -16,6 +16,7 @@ import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
 import { peersSection } from './sections/peers.ts'
 import { sealedSection } from './sections/sealed.ts'
+import { startSection } from './sections/start.ts'
 import { twoKeySection } from './sections/two-key.ts'
 import { Workspace } from './workspace.ts'
 
@@ -33,6 +34,7 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
   ferryhook: ferryhookSection,
   'two-key': twoKeySection,
   'form-bridge': formBridgeSection,
+  start: startSection,
 }
 
 async function run(options: Options): Promise<void> {

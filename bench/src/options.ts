@@ -14,6 +14,7 @@ const SECTIONS = [
   'ferryhook',
   'two-key',
   'form-bridge',
+  'start',
 ] as const
 export type Section = (typeof SECTIONS)[number]
 

@@ -1,10 +1,10 @@
 // The server under attack, in its own process.
 
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer as createNetServer, type AddressInfo } from 'node:net'
 import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../free-port.ts'
 import { ServerProcess } from '../http/server-process.ts'
 
 const STRONGROOM = fileURLToPath(new URL('../../packages/cli/bin/strongroom.mjs', import.meta.url))
@@ -13,7 +13,7 @@ const STRONGROOM = fileURLToPath(new URL('../../packages/cli/bin/strongroom.mjs'
 const SERVER_PRIORITY = -10
 
 /** `monitorEventLoopDelay` counts the time between two of its timers, also if neither is late. */
-const TIMER_INTERVAL_MS = 10
+const TIMER_INTERVAL_MS = 50
 
 export interface TargetServer {
   url: string
@@ -59,12 +59,4 @@ function raisePriority(pid: number): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SYSTEM_ERROR') throw error
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createNetServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -6,7 +6,6 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { createRequire } from 'node:module'
-import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
@@ -14,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { System } from '../cases.ts'
 import type { Sample } from '../data.ts'
+import { freePort } from '../free-port.ts'
 import { RawClient } from '../http/raw-client.ts'
 import { requestBytes } from '../http/requests.ts'
 import { sdkCalls, sdkLoad } from './sdk.ts'
@@ -139,15 +139,6 @@ function clientFor(endpoint: string): DynamoDBClient {
     requestHandler: { httpAgent: new Agent({ keepAlive: true, maxSockets: 64 }) },
     maxAttempts: 1,
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Retries until there is any response. */

@@ -9,7 +9,7 @@ import {
   text,
   url,
 } from '@strongroom/kit/config-types'
-import { headerName } from './events/credential-headers.ts'
+import { parseHeaderName } from './events/header-name.ts'
 import { plans } from './plans.ts'
 
 export const ferryhookSettings = {
@@ -107,7 +107,7 @@ export type FerryhookSettings = ConfigValues<typeof ferryhookSettings>
 function header(): ConfigType<string> {
   return {
     expects: 'the name of a header',
-    parse: (value) => headerName.safeParse(value).data,
+    parse: parseHeaderName,
     format: String,
   }
 }

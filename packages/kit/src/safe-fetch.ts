@@ -12,10 +12,11 @@ import type { Readable } from 'node:stream'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { readStart } from '@strongroom/platform/read-body'
 import { type StartTimer, startTimer } from '@strongroom/platform/timers'
-import { Agent } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { type Deadline, startDeadline } from './deadline.ts'
+import type { createAgent } from './safe-fetch/agent.ts'
 import { SafeFetchError, type SafeFetchReason, toSafeFetchError } from './safe-fetch/error.ts'
-import { guardedConnector, type Resolve } from './safe-fetch/guarded-connector.ts'
+import type { Resolve } from './safe-fetch/guarded-connector.ts'
 import { createOwnTargets, type OwnAddresses } from './safe-fetch/own-addresses.ts'
 import { addressPolicy, allowLoopback } from './safe-fetch/public-address.ts'
 import { isRedirect, nextHop, type Hop } from './safe-fetch/redirect.ts'
@@ -105,20 +106,13 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     isOwnName: own?.isOwnName,
     isOwnPort: own?.isOwnPort,
   }
-  const agent = new Agent({
-    connect: guardedConnector({
-      permits: policy.permits,
-      resolve,
-      isOwnAddress: own?.isOwnAddress,
-      connectTimeoutMs: timeoutMs,
-      ca: options.ca,
-    }),
-    maxHeaderSize: options.maxHeaderBytes ?? 16_384,
-    // An idle connection must not outlive a change of the DNS name for long, whatever the server asks.
-    keepAliveMaxTimeout: 60_000,
-    // The deadline covers both; these two would not cover a slowly dripping body.
-    headersTimeout: 0,
-    bodyTimeout: 0,
+  const agent = createLazyAgent({
+    permits: policy.permits,
+    resolve,
+    isOwnAddress: own?.isOwnAddress,
+    connectTimeoutMs: timeoutMs,
+    ca: options.ca,
+    maxHeaderBytes: options.maxHeaderBytes ?? 16_384,
   })
 
   async function exchange({ url, method, headers, body }: Hop, deadline: Deadline) {
@@ -190,6 +184,30 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     check: (url: string | URL) => checkTargetUrl(url, policy),
     close: () => agent.close(),
   })
+}
+
+/** The agent, created by the first request: most processes start without making one. */
+function createLazyAgent(options: Parameters<typeof createAgent>[0]) {
+  let loading: Promise<Agent> | undefined
+  let isClosed = false
+
+  async function load(): Promise<Agent> {
+    const { createAgent: create } = await import('./safe-fetch/agent.ts')
+    const agent = create(options)
+    if (isClosed) await agent.close()
+    return agent
+  }
+
+  return {
+    async request(request: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+      loading ??= load()
+      return (await loading).request(request)
+    },
+    async close(): Promise<void> {
+      isClosed = true
+      await (await loading)?.close()
+    },
+  }
 }
 
 /** A body that fails on the way is a truncated one. Throws only for the caller's own cancellation. */

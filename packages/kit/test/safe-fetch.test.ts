@@ -358,3 +358,18 @@ describe('The check at configuration', () => {
     }
   })
 })
+
+describe('A closed client', () => {
+  test('sends nothing, also if it was closed before its first request', async () => {
+    let requests = 0
+    const port = await serveHttp((_, response) => {
+      requests++
+      response.end()
+    })
+    const safeFetch = loopbackFetch()
+    await safeFetch.close()
+    const { reason } = await failure(safeFetch(`http://a.example:${port}/`))
+    expect(reason).toBe('connection')
+    expect(requests).toBe(0)
+  })
+})

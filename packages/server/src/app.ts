@@ -122,11 +122,11 @@ export async function createServerApp(options: ServerOptions): Promise<ServerApp
     jobs,
     jobKinds,
   })
-  app.route('/', serverRoutes)
+  app.route('/', serverRoutes.routes)
 
   const notices = new Map<string, string>()
   const ownHosts = new Map<string, Site>()
-  const hot: MountedHotRoute[] = []
+  const hot = mountHotRoutes(serverRoutes, SERVER, '/')
   const close = async () => {
     await jobs.close()
     for (const { running } of started.toReversed()) await running.close?.()

@@ -16,7 +16,7 @@ import {
   trustedProxies,
   url,
 } from '@strongroom/kit/config-types'
-import { type CapacityLimits, defaultLimits } from '@strongroom/kit/http/capacity'
+import { type CapacityLimits, defaultLimits } from '@strongroom/kit/http/capacity-limits'
 import { noProxies } from '@strongroom/kit/http/client-address'
 import { logLevels } from '@strongroom/kit/log'
 import type { Service } from '@strongroom/kit/service'

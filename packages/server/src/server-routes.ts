@@ -5,7 +5,7 @@ import { createClientLimit } from '@strongroom/kit/http/client-limit'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { declarePermissions } from '@strongroom/kit/http/permissions'
 import type { Operators } from '@strongroom/kit/operators'
-import type { Service, ServiceDeps } from '@strongroom/kit/service'
+import type { RunningService, Service, ServiceDeps } from '@strongroom/kit/service'
 import { createAuditLog } from '@strongroom/kit/audit-log'
 import type { JobKind } from '@strongroom/kit/jobs/kind'
 import type { JobRunner } from '@strongroom/kit/jobs/runner'
@@ -55,7 +55,7 @@ export function createServerRoutes(
       jobs: Pick<JobRunner, 'wake'>
       jobKinds: readonly JobKind[]
     },
-): OpenAPIHono<AppEnv> {
+): Required<Pick<RunningService, 'routes' | 'hotRoutes'>> {
   const { clock, metrics, secrets, kmsKey, publicUrl, services } = deps
   const { check, figures, status, about, jobKinds } = deps
   const auditLog = createAuditLog(deps)
@@ -80,8 +80,9 @@ export function createServerRoutes(
     name: '__Host-strongroom-session',
     description: 'The session of an operator in the console; `POST /server/v1/session` begins one',
   })
+  const health = healthRoutes({ check })
   const all = [
-    healthRoutes({ check }),
+    health.routes,
     metricsRoutes({ metrics, permit }),
     figuresRoutes({ permit, figures }),
     statusRoutes({ permit, status, about }),
@@ -113,5 +114,5 @@ export function createServerRoutes(
     secretRoutes({ permit, secrets: createSecretService({ ...deps, key: kmsKey, auditLog }) }),
   ]
   for (const each of all) routes.route('/', each)
-  return routes
+  return { routes, hotRoutes: health.hotRoutes }
 }

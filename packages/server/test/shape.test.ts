@@ -34,8 +34,10 @@ const OTHER_FOLDERS = {
 
 /** Files that are small for a reason. */
 const SMALL_FILES = new Set([
+  'cli/main.ts', // the entry, before anything else is loaded
   'engine/storage/conversions/list.ts', // grows with each format
   'ferryhook/accounts/sessions/password-thread.ts', // the entry of a worker thread
+  'ferryhook/alerts/kinds.ts', // loaded by commands that must not load schemas
   'ferryhook/local-events.ts', // an interface between services that do not know each other
   'key-store/aws/library.ts', // an entry of the published package
   'kms/testing/cheap-passphrase.ts', // a constant for tests of other packages

@@ -1,5 +1,5 @@
 /** `strongroom alerts …`: how and about what a Ferryhook user is notified. */
-import { alertKinds } from '@strongroom/ferryhook/alerts/item'
+import { alertKinds } from '@strongroom/ferryhook/alerts/kinds'
 import { systemClock } from '@strongroom/platform/clock'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { parseAccess, ferryhookOptions, createFerryhookClient } from '../ferryhook/api.ts'

@@ -1,5 +1,5 @@
 /** `strongroom connections dry-run`: what a connection's filter and transform do to an event. */
-import { MAX_BODY_BYTES } from '@strongroom/ferryhook/events/item'
+import { MAX_BODY_BYTES } from '@strongroom/ferryhook/events/values'
 import { type Command, type CommandInput, usageError } from '../command.ts'
 import { readTextFile } from '../input.ts'
 import { columns, escapeControls, escapeForTerminal } from '../output.ts'

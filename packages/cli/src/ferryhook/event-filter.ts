@@ -1,5 +1,5 @@
 /** Options that select events, for listing and replaying. */
-import { eventStatuses } from '@strongroom/ferryhook/events/item'
+import { eventStatuses } from '@strongroom/ferryhook/events/values'
 import { type CommandInput, type CommandOption, usageError } from '../command.ts'
 import { parseDuration } from '../output.ts'
 import { requireOneOf } from './options.ts'

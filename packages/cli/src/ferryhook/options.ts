@@ -1,5 +1,5 @@
 /** Options of commands that create or change sources and connections. */
-import { eventMethods, providers } from '@strongroom/ferryhook/sources/item'
+import { eventMethods, providers } from '@strongroom/ferryhook/sources/values'
 import { nearest } from '@strongroom/kit/nearest'
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { type CommandInput, type CommandOption, usageError } from '../command.ts'

@@ -2,15 +2,7 @@
 import * as z from 'zod'
 import { keyTemplate } from '../storage/key-template.ts'
 import { count, id, isoTime, sealed } from '../storage/schemas.ts'
-
-export const alertKinds = [
-  'delivery.failed',
-  'connection.warning',
-  'connection.paused',
-  'connection.circuit_opened',
-  'connection.circuit_closed',
-  'limit.reached',
-] as const
+import { alertKinds } from './kinds.ts'
 
 export const alertSettingsKey = keyTemplate({ PK: 'USER#{userId}', SK: 'ALERTS' })
 

@@ -8,7 +8,7 @@ import { Time } from '../deliveries/view.ts'
 import { ferryhookError } from '../errors.ts'
 import { decodeBody } from '../filters/received-event.ts'
 import { Filter } from '../filters/filter.ts'
-import { MAX_BODY_BYTES } from '../events/item.ts'
+import { MAX_BODY_BYTES } from '../events/values.ts'
 import {
   type BatchedRun,
   type DryRunResult,

@@ -8,7 +8,7 @@ import { ferryhookError } from '../errors.ts'
 import type { Permissions } from '../http/permissions.ts'
 import { PageQuery } from '../http/schemas.ts'
 import type { AccountEvents } from './account-events.ts'
-import { eventStatuses } from './item.ts'
+import { eventStatuses } from './values.ts'
 import {
   checkSearchRange,
   checkTimeRange,

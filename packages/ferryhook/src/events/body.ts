@@ -4,7 +4,8 @@
  */
 import { promisify } from 'node:util'
 import { constants, gunzip, gzip } from 'node:zlib'
-import { MAX_BODY_BYTES, MAX_INLINE_BODY_BYTES } from './item.ts'
+import { MAX_INLINE_BODY_BYTES } from './item.ts'
+import { MAX_BODY_BYTES } from './values.ts'
 
 export interface StoredBody {
   body: Uint8Array

@@ -4,19 +4,18 @@
  * placeholder in their place, and deliveries omit them.
  */
 import * as z from 'zod'
+import { HEADER_NAME, MAX_NAME_LENGTH } from './header-name.ts'
 
 /** Stored instead of a credential. */
 export const PLACEHOLDER = '(not kept)'
 
-const MAX_NAME_LENGTH = 100
 const MAX_ADDITIONS = 20
 
-/** RFC 9110 section 5.6.2, in lower case. */
-export const headerName = z
+const headerName = z
   .string()
   .max(MAX_NAME_LENGTH)
   .toLowerCase()
-  .regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, { message: 'Must be the name of a header' })
+  .regex(HEADER_NAME, { message: 'Must be the name of a header' })
 
 /** Further credentials of one source. */
 export const CredentialHeaderNames = z.array(headerName).max(MAX_ADDITIONS)

@@ -26,8 +26,8 @@ import {
   EventItem,
   eventKey,
   eventRefKey,
-  MAX_BODY_BYTES,
 } from './item.ts'
+import { MAX_BODY_BYTES } from './values.ts'
 import { QuotaItem, quotaKey } from '../usage/item.ts'
 import { expiryOf, type Plan } from '../plans.ts'
 import { eventsTable } from '../tables.ts'

@@ -3,27 +3,16 @@ import * as z from 'zod'
 import { deliveryStates } from '../deliveries/state.ts'
 import { keyTemplate } from '../storage/key-template.ts'
 import { EventType } from './event-type.ts'
+import { eventStatuses, MAX_BODY_BYTES } from './values.ts'
 import { bytes, count, id, json, milliseconds, seconds } from '../storage/schemas.ts'
 
 export const eventKey = keyTemplate({ PK: 'SRC#{sourceId}', SK: 'EVT#{receivedAt}#{eventId}' })
 export const eventById = keyTemplate({ GSI1PK: 'EVTID#{eventId}', GSI1SK: 'EVENT' })
 
-export const eventStatuses = [
-  'received',
-  'processing',
-  'filtered',
-  'delivered',
-  'retrying',
-  'failed',
-  'held',
-  'unrouted',
-  'signature_failed',
-] as const
 export type EventStatus = (typeof eventStatuses)[number]
 
 /** Larger bodies are stored in their own item. */
 export const MAX_INLINE_BODY_BYTES = 4_096
-export const MAX_BODY_BYTES = 262_144
 
 /** The attempt that explains the status of its event, so that a list needs no other items. */
 const LastAttempt = z.object({

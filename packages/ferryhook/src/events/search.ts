@@ -3,7 +3,8 @@ import { z } from '@hono/zod-openapi'
 import type { Stores } from '../stores.ts'
 import type { Search } from '../storage/paging.ts'
 import { MAX_EVENT_TYPE_CHARACTERS } from './event-type.ts'
-import { type Event, eventStatuses } from './item.ts'
+import { type Event } from './item.ts'
+import { eventStatuses } from './values.ts'
 import type { HeaderFields } from '../outbound/headers.ts'
 
 /** Keys sort by thirteen digits; no event is older. */

@@ -9,7 +9,8 @@ import {
   toDeliveryView,
   toIsoTime,
 } from '../deliveries/view.ts'
-import { type Event, eventStatuses, isUnverified } from './item.ts'
+import { type Event, isUnverified } from './item.ts'
+import { eventStatuses } from './values.ts'
 import type { ListedEvent } from './merged-listing.ts'
 import type { EventDetails } from './service.ts'
 

@@ -1,7 +1,7 @@
 /** A replay job: which events it replays, and its progress. */
 import * as z from 'zod'
 import { MAX_EVENT_TYPE_CHARACTERS } from '../events/event-type.ts'
-import { eventStatuses } from '../events/item.ts'
+import { eventStatuses } from '../events/values.ts'
 import { keyTemplate } from '../storage/key-template.ts'
 import { count, id, isoTime, milliseconds, seconds } from '../storage/schemas.ts'
 

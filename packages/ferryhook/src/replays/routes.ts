@@ -6,7 +6,7 @@ import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/
 import type { Context } from 'hono'
 import type { Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
-import { eventStatuses } from '../events/item.ts'
+import { eventStatuses } from '../events/values.ts'
 import { checkTimeRange, EventTypeFilter, SearchText, ReceivedTime } from '../events/search.ts'
 import { DeliveryView, toDeliveryView } from '../deliveries/view.ts'
 import type { Permissions } from '../http/permissions.ts'

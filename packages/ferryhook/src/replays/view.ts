@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { eventStatuses } from '../events/item.ts'
+import { eventStatuses } from '../events/values.ts'
 import { type Replay, replayStates } from './item.ts'
 
 export const ReplayView = z

@@ -3,33 +3,14 @@ import * as z from 'zod'
 import { CredentialHeaderNames } from '../events/credential-headers.ts'
 import { keyTemplate } from '../storage/key-template.ts'
 import { count, id, isoTime, json, milliseconds, sealed } from '../storage/schemas.ts'
+import { eventMethods, providers } from './values.ts'
 
 export const sourceKey = keyTemplate({ PK: 'USER#{userId}', SK: 'SRC#{sourceId}' })
 export const sourceById = keyTemplate({ GSI3PK: 'SRCID#{sourceId}', GSI3SK: 'SOURCE' })
 
-export const providers = [
-  'stripe',
-  'github',
-  'shopify',
-  'custom',
-  'slack',
-  'twilio',
-  'sendgrid',
-  'square',
-  'paypal',
-  'gitlab',
-  'linear',
-  'standard-webhooks',
-  'paddle',
-  'discord',
-  'zendesk',
-] as const
-
 /** For sources and connections. Deleted ones are retained, so that their history stays readable. */
 export const resourceStatus = z.enum(['active', 'paused', 'deleted'])
 
-/** Methods that a source may accept events by; GET is for handshakes. */
-export const eventMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 const defaultMethods: readonly string[] = ['POST', 'PUT']
 
 export const SourceItem = z.object({

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { SourceWithFigures } from '../usage/figures.ts'
-import { methodsOf, providers, resourceStatus, type Source } from './item.ts'
+import { methodsOf, resourceStatus, type Source } from './item.ts'
+import { providers } from './values.ts'
 import { hasVerification } from '../verification/configuration.ts'
 import { FieldRule } from '../verification/field-rule.ts'
 import { SigningOptions } from '../verification/signing-options.ts'

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { keyTemplate } from '../storage/key-template.ts'
 import { bytes, count, id, milliseconds, seconds } from '../storage/schemas.ts'
-import { eventMethods } from '../sources/item.ts'
+import { eventMethods } from '../sources/values.ts'
 
 /** Per connection; a newer request takes the slot of the oldest. */
 export const MAX_TEST_REQUESTS = 20

@@ -1,5 +1,5 @@
 /** Builds a new JSON body from parts of the old body and of the request, and from constants. */
-import { MAX_BODY_BYTES } from '../events/item.ts'
+import { MAX_BODY_BYTES } from '../events/values.ts'
 import { type Budget, BUDGET_EXCEEDED, createBudget, parseUnits } from '../filters/budget.ts'
 import { type EventPath, wildcard, parsePath, select } from '../filters/path.ts'
 import { decodeBody, parseJson, type ReceivedEvent } from '../filters/received-event.ts'

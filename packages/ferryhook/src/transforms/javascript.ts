@@ -5,7 +5,7 @@
  * and `null` drops the event. The function may be async.
  */
 import * as z from 'zod'
-import { MAX_BODY_BYTES } from '../events/item.ts'
+import { MAX_BODY_BYTES } from '../events/values.ts'
 import type { ReceivedEvent } from '../filters/received-event.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { WorkScheduler } from '../sandbox/work-scheduler.ts'

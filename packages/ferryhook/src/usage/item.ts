@@ -1,7 +1,7 @@
 /** Statistics of a source by hour and day, and monthly quotas. */
 import * as z from 'zod'
 import { deliveryStates } from '../deliveries/state.ts'
-import { eventStatuses } from '../events/item.ts'
+import { eventStatuses } from '../events/values.ts'
 import { keyTemplate } from '../storage/key-template.ts'
 import { count, id, milliseconds, seconds } from '../storage/schemas.ts'
 

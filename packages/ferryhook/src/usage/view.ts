@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { CircuitView, toCircuitView } from '../connections/view.ts'
 import { deliveryStates } from '../deliveries/state.ts'
-import { eventStatuses } from '../events/item.ts'
+import { eventStatuses } from '../events/values.ts'
 import { plans } from '../plans.ts'
-import { providers, resourceStatus } from '../sources/item.ts'
+import { resourceStatus } from '../sources/item.ts'
+import { providers } from '../sources/values.ts'
 import {
   type EventStatistics,
   latencyPercentile,

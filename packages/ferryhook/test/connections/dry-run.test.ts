@@ -1,6 +1,6 @@
 import { testClock } from '@strongroom/kit/testing/test-clock'
 import { afterAll, expect, test } from 'vitest'
-import { MAX_BODY_BYTES } from '../../src/events/item.ts'
+import { MAX_BODY_BYTES } from '../../src/events/values.ts'
 import type { ReceivedEvent } from '../../src/filters/received-event.ts'
 import { Filter } from '../../src/filters/filter.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'

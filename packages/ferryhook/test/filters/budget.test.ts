@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MAX_BODY_BYTES } from '../../src/events/item.ts'
+import { MAX_BODY_BYTES } from '../../src/events/values.ts'
 import { createBudget } from '../../src/filters/budget.ts'
 import { Filter } from '../../src/filters/filter.ts'
 import { matchFilter } from '../../src/filters/match.ts'

@@ -1,7 +1,7 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { secretBox } from '@strongroom/kit/testing/test-secrets'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { providers } from '../../src/sources/item.ts'
+import { providers } from '../../src/sources/values.ts'
 import { createSealedSecrets } from '../../src/signing/sealed-secrets.ts'
 import { activeSecrets } from '../../src/signing/secret-list.ts'
 import { required } from '../support/test-stores.ts'

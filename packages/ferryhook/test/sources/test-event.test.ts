@@ -1,6 +1,6 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { providers } from '../../src/sources/item.ts'
+import { providers } from '../../src/sources/values.ts'
 import { signers } from '../support/signers.ts'
 import { openApi, type Person } from '../support/test-api.ts'
 import { required } from '../support/test-stores.ts'

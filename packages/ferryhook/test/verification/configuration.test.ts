@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { describe, expect, test } from 'vitest'
-import { providers } from '../../src/sources/item.ts'
+import { providers } from '../../src/sources/values.ts'
 import {
   checkSigning,
   signingAttributes,

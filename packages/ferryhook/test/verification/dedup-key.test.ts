@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { providers } from '../../src/sources/item.ts'
+import { providers } from '../../src/sources/values.ts'
 import { dedupKeyOf } from '../../src/verification/dedup-key.ts'
 import { FieldRule } from '../../src/verification/field-rule.ts'
 

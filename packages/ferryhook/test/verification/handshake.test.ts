@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { providers } from '../../src/sources/item.ts'
+import type { providers } from '../../src/sources/values.ts'
 import { answerHandshake, type Handshake } from '../../src/verification/handshake.ts'
 import { SigningScheme } from '../../src/verification/schemes.ts'
 

@@ -3,24 +3,8 @@
  * refused, so that a flood costs some clients an error and not all of them the server.
  */
 import { Counter, type Metrics } from '../metrics.ts'
+import { type CapacityLimits, defaultLimits } from './capacity-limits.ts'
 import { createProxyTrust, networksOf, noProxies, type TrustedProxies } from './client-address.ts'
-
-export interface CapacityLimits {
-  maxConnections: number
-  /** From one address that is not a trusted proxy. */
-  maxConnectionsPerAddress: number
-  /** Bytes of request bodies that were read and whose requests are still running. */
-  maxBodyBytes: number
-  /** Running requests of each service. */
-  maxRequests: number
-}
-
-export const defaultLimits: CapacityLimits = {
-  maxConnections: 1_024,
-  maxConnectionsPerAddress: 64,
-  maxBodyBytes: 64 * 1024 * 1024,
-  maxRequests: 1_000,
-}
 
 export const RETRY_AFTER_SECONDS = '1'
 

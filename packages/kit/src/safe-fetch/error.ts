@@ -1,6 +1,4 @@
 /** Errors of outbound requests, with messages that are safe to show to a tenant. */
-import { errors } from 'undici'
-
 const MESSAGES = {
   invalid_url: 'URL is not usable: give an absolute https URL',
   invalid_request: 'Request is not usable: check its method and headers',
@@ -46,8 +44,9 @@ export function ownAddress(): SafeFetchError {
 export function toSafeFetchError(error: unknown): unknown {
   if (error instanceof SafeFetchError) return error
   const code = errorCode(error)
-  // Only some parser errors have a code.
-  if (error instanceof errors.HTTPParserError) return new SafeFetchError('connection', { code })
+  // Only some parser errors have a code. By name, because commands that send nothing load this file too.
+  if (error instanceof Error && error.name === 'HTTPParserError')
+    return new SafeFetchError('connection', { code })
   return code === undefined ? error : new SafeFetchError(reasonOf(code), { code })
 }
 
