@@ -102,7 +102,10 @@ export function openStorage(options: StorageOptions): OpenStorage {
   }
 
   async function adoptAll(): Promise<void> {
-    while (env.keys.hasAbandoned()) await queue.push((tx) => tx.adoptSlots())
+    while (env.keys.hasAbandoned()) {
+      await queue.push((tx) => tx.adoptSlots())
+      env.refresh()
+    }
   }
 
   async function inBackground(): Promise<void> {

@@ -95,7 +95,7 @@ describe.each(['plain', 'encrypted'])(
   (how) => {
     test(
       'loses no acknowledged write, tears no transaction, and leaves indexes, a stream and backups that agree with the items',
-      { timeout: ROUNDS * 20_000 },
+      { timeout: ROUNDS * 60_000 },
       async () => {
         const directory = join(temporaryDirectory(), 'data')
         const writer = await bundle('writer')
