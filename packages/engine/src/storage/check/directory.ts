@@ -169,7 +169,7 @@ async function runRecordCheck(
     await onReadable?.(catalog.tables.map((table) => readable(databases, transaction, table)))
   } finally {
     transaction.done()
-    databases.keys.close()
+    await databases.keys.close()
   }
 }
 
