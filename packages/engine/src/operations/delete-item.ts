@@ -12,7 +12,7 @@ import {
   returnOnFailure,
   string,
   structure,
-  writtenTableName,
+  tableNameOfWrite,
 } from '../validation/shapes.ts'
 import { capacityMeter } from './capacity.ts'
 import { rejectPathsIntoKeys } from './expressions.ts'
@@ -28,7 +28,7 @@ export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
     'DeleteItemInput',
     {
       ReturnConsumedCapacity: returnConsumedCapacity,
-      'TableName!': writtenTableName,
+      'TableName!': tableNameOfWrite,
       ReturnValues: returnValues,
       ReturnItemCollectionMetrics: returnItemCollectionMetrics,
       'Key!': attributes,

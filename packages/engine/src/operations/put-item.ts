@@ -14,7 +14,7 @@ import {
   returnOnFailure,
   string,
   structure,
-  writtenTableName,
+  tableNameOfWrite,
 } from '../validation/shapes.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
@@ -43,7 +43,7 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
     'PutItemInput',
     {
       ReturnConsumedCapacity: returnConsumedCapacity,
-      'TableName!': writtenTableName,
+      'TableName!': tableNameOfWrite,
       'Item!': attributes,
       ReturnValues: returnValues,
       ReturnItemCollectionMetrics: returnItemCollectionMetrics,

@@ -24,7 +24,7 @@ import {
   returnOnFailure,
   string,
   structure,
-  writtenTableName,
+  tableNameOfWrite,
 } from '../validation/shapes.ts'
 import { capacityMeter } from './capacity.ts'
 import { rejectPathsIntoKeys } from './expressions.ts'
@@ -47,7 +47,7 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
     'UpdateItemInput',
     {
       ReturnConsumedCapacity: returnConsumedCapacity,
-      'TableName!': writtenTableName,
+      'TableName!': tableNameOfWrite,
       ReturnItemCollectionMetrics: returnItemCollectionMetrics,
       ReturnValues: returnValues,
       'Key!': attributes,

@@ -128,7 +128,7 @@ export const newTableName = string({ pattern: NAME, min: 3, max: 255 })
 /** The name or ARN of a table in other requests, see `names.ts`. */
 export const tableName = string({ pattern: NAME, min: 1, max: 255, arn: true })
 /** The table of PutItem, UpdateItem and DeleteItem. */
-export const writtenTableName = string({
+export const tableNameOfWrite = string({
   ...tableName,
   newerText:
     "Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1",
