@@ -150,7 +150,10 @@ describe('the vectors open on the command line', () => {
   ])('%s', async (name) => {
     const vector = secretNamed(name)
     const { id, text, passphrase, expected } = vector
-    const { ciphertext, iv, salt, passphraseProtected } = sealByReference(vector).body
+    const { ciphertext, iv, salt, passphraseProtected } = sealByReference({
+      ...vector,
+      content: text,
+    }).body
     const asked: unknown[] = []
     const answer = {
       ciphertext,

@@ -1,7 +1,8 @@
-/** `strongroom open`: opens a link and prints the secret. */
+/** `strongroom open`: opens a link and prints or saves the secret. */
 import type { SealedApi } from '@strongroom/sealed/client/api'
 import { RequestFailed } from '@strongroom/sealed/client/errors'
 import { openSecret, type OpenedSecret } from '@strongroom/sealed/client/open-secret'
+import { type Content, isFile } from '@strongroom/sealed/crypto/content'
 import { SealedError } from '@strongroom/sealed/crypto/errors'
 import { deriveKeys } from '@strongroom/sealed/crypto/keys'
 import type { Link } from '@strongroom/sealed/crypto/link'
@@ -16,18 +17,27 @@ import {
   passphraseOptions,
   refuseSharedInput,
 } from '../sealed/passphrase.ts'
-import { escapeForTerminal } from '../output.ts'
+import { escapeControls, escapeForTerminal } from '../output.ts'
 import { writeOut } from '../sealed/output.ts'
+import { saveContent, saveTarget, type SaveTarget } from '../sealed/save.ts'
 
 const openCommand: Command = {
   name: 'open',
   kind: 'client',
   args: '[LINK]',
-  summary: 'Open a link and print the secret',
+  summary: 'Open a link and print or save the secret',
   secretArgs: true,
-  options: { ...passphraseOptions, ...connectionOptions },
+  options: {
+    output: { value: 'PATH', summary: 'Save it as a new file or in a directory; "-" prints it' },
+    ...passphraseOptions,
+    ...connectionOptions,
+  },
   about: `Without a link, or with "-", reads it from standard input, which keeps it out of the shell history.
 Asks for the passphrase if the secret has one.
+
+Prints a text. A file is saved in the current directory under its own name, or printed if standard
+output is not a terminal. A file that exists is never overwritten, names that begin with a dot get "_"
+instead, and only you can read what is saved.
 
 This uses up one view. If the response is lost, the request is repeated for half a minute without
 using another.
@@ -40,14 +50,51 @@ ${exitCodes}`,
     if (argument === '-') refuseSharedInput(input.options, 'the link')
     const link = await secretLink(argument)
     const api = connect(link.base, input)
+    const target = await findTarget(link, input)
     // Created before the first request, so that a repeated request is recognised as the same reader's.
     const claim = newClaim()
-    const { text, remainingViews } = await openWithPassphrase(api, link, claim, input)
-    if (input.json) await writeOut(`${JSON.stringify({ text, remainingViews }, null, 2)}\n`)
-    else if (process.stdout.isTTY) await showOnTerminal(text)
-    else await writeOut(text)
+    const opened = await openWithPassphrase(api, link, claim, input)
+    await deliver(opened, target, input)
     await acknowledge(api, link.id, claim)
   },
+}
+
+/** Where to save it; undefined to print it. */
+async function findTarget(
+  { fragment }: Link & { kind: 'secret' },
+  { json, options }: CommandInput,
+): Promise<SaveTarget | undefined> {
+  const { output } = options
+  if (output === '-') return undefined
+  if (typeof output === 'string') return saveTarget(output)
+  return fragment.isFile && process.stdout.isTTY && !json ? saveTarget('.') : undefined
+}
+
+/** Prints the secret or saves it. */
+async function deliver(
+  { content, remainingViews }: OpenedSecret,
+  target: SaveTarget | undefined,
+  { json }: CommandInput,
+): Promise<void> {
+  const path = target && (await saveContent(target, content))
+  if (json) {
+    const shown = path === undefined ? toView(content) : { path, ...describe(content) }
+    return writeOut(`${JSON.stringify({ ...shown, remainingViews }, null, 2)}\n`)
+  }
+  // The name is the sender's choice.
+  if (path !== undefined) return writeOut(`Saved to ${escapeControls(path)}\n`)
+  if (isFile(content)) return writeOut(content.bytes)
+  return process.stdout.isTTY ? showOnTerminal(content) : writeOut(content)
+}
+
+/** The content for programs: a text, or a file in base64. */
+function toView(content: Content) {
+  if (!isFile(content)) return { text: content }
+  return { ...describe(content), base64: Buffer.from(content.bytes).toString('base64') }
+}
+
+function describe(content: Content) {
+  return isFile(content) ? { name: content.name, mediaType: content.mediaType } : {}
 }
 
 async function showOnTerminal(text: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** `strongroom seal`: encrypts a text and prints the link that opens it once. */
+/** `strongroom seal`: encrypts a text or a file and prints the link that opens it once. */
 import { defineConfig } from '@strongroom/kit/config'
 import { findSealed } from '@strongroom/sealed/client/find-server'
 import { retryWhenRateLimited } from '@strongroom/sealed/client/retry'
@@ -24,7 +24,7 @@ import {
   passphraseOptions,
   refuseSharedInput,
 } from '../sealed/passphrase.ts'
-import { secretText } from '../sealed/input.ts'
+import { secretContent } from '../sealed/input.ts'
 import { workProgress } from '../sealed/output.ts'
 
 const tokenSetting = defineConfig({ SEALED_TOKEN: sealedSettings.SEALED_TOKEN })
@@ -35,7 +35,7 @@ const sealCommand: Command = {
   summary: 'Seal a secret and print the link that opens it once',
   secretArgs: true,
   options: {
-    file: { value: 'PATH', summary: 'Seal this file instead of standard input' },
+    file: { value: 'PATH', summary: 'Seal this file, with its name, instead of a text' },
     ttl: { value: 'TIME', summary: 'Expiry: 15m to 90d, such as 900s, 15m, 1h or 7d (1d)' },
     views: { value: 'N', summary: 'Number of views: 1 to 5 (1)' },
     ...passphraseOptions,
@@ -46,9 +46,10 @@ const sealCommand: Command = {
     },
     ...connectionOptions,
   },
-  about: `Reads up to 50 KB from standard input, or asks for the text on a terminal. Nothing is trimmed: the
-output of "echo" ends with a newline, that of "printf %s" does not. The text is encrypted here; the
-server receives neither the text nor the key.
+  about: `Reads up to 50 KB of text from standard input, or asks for it on a terminal. Nothing is trimmed: the
+output of "echo" ends with a newline, that of "printf %s" does not. With --file, seals any file; the
+file and its name have at most 50 KB together. "strongroom seal < PATH" seals a text without a name.
+Everything is encrypted here; the server receives neither the secret, nor its name, nor the key.
 
 Prints two lines: the link for the reader, and the management link for you, for "strongroom burn"
 and "strongroom receipt".
@@ -71,7 +72,7 @@ ${exitCodes}`,
     const file = typeof options['file'] === 'string' ? options['file'] : undefined
     if (file === undefined) refuseSharedInput(options, 'the secret')
     const asks = asksForPassphrase(options)
-    const text = await secretText(file)
+    const content = await secretContent(file)
     const passphrase = asks ? await askNewPassphrase() : await readConfiguredPassphrase(input)
     const retry = retryWithProgress(output)
     const { api, issued } = await findSealed(server, async (base) => {
@@ -81,7 +82,7 @@ ${exitCodes}`,
     const progress = workProgress(json ? undefined : process.stderr)
     const made = await sealSecret(
       api,
-      { text, passphrase, ttlSeconds, maxViews, receipt: options['receipt'] === true },
+      { content, passphrase, ttlSeconds, maxViews, receipt: options['receipt'] === true },
       {
         issued,
         solve: (challenge, ciphertext, { signal }) =>

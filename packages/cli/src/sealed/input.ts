@@ -1,10 +1,11 @@
-/** Reads the link of a command, and the text to seal. */
+/** Reads the link of a command, and what to seal. */
+import { basename } from 'node:path'
+import { type Content, contentBytes } from '@strongroom/sealed/crypto/content'
 import { SealedError } from '@strongroom/sealed/crypto/errors'
 import { type Link, parseLink, trimPastedLink } from '@strongroom/sealed/crypto/link'
-import { MAX_TEXT_BYTES } from '@strongroom/sealed/crypto/padding'
-import { textBytes } from '@strongroom/sealed/crypto/seal'
+import { MAX_CONTENT_BYTES } from '@strongroom/sealed/crypto/padding'
 import { usageError } from '../command.ts'
-import { readText, readTextFile } from '../input.ts'
+import { readBinaryFile, readText } from '../input.ts'
 import { askOnTerminal } from '../prompt.ts'
 
 const MAX_BYTES = 4096
@@ -34,19 +35,24 @@ async function linkText(argument: string, question: string): Promise<string> {
   return trimPastedLink(text)
 }
 
-/** The exact text to seal, from a file, standard input or the terminal. Throws if it cannot be sealed. */
-export async function secretText(file: string | undefined): Promise<string> {
-  const text =
-    file === undefined ? await readInput() : await readTextFile('--file', file, MAX_TEXT_BYTES)
-  if (text === undefined) throw new SealedError('text_too_long')
-  textBytes(text)
-  return text
+/** A file, or the exact text on standard input or the terminal. Throws if it cannot be sealed. */
+export async function secretContent(path: string | undefined): Promise<Content> {
+  const content = path === undefined ? await readInput() : await readFile(path)
+  contentBytes(content)
+  return content
 }
 
-async function readInput(): Promise<string | undefined> {
-  if (!process.stdin.isTTY) {
-    return readText(process.stdin, { maxBytes: MAX_TEXT_BYTES, what: 'Standard input' })
-  }
+async function readFile(path: string): Promise<Content> {
+  const bytes = await readBinaryFile('--file', path, MAX_CONTENT_BYTES)
+  if (bytes === undefined) throw new SealedError('file_too_large')
+  return { name: basename(path), mediaType: '', bytes }
+}
+
+async function readInput(): Promise<string> {
   const question = 'Type or paste the secret (it is not shown), then press Ctrl+D: '
-  return askOnTerminal(question, { lines: true })
+  const text = process.stdin.isTTY
+    ? await askOnTerminal(question, { lines: true })
+    : await readText(process.stdin, { maxBytes: MAX_CONTENT_BYTES, what: 'Standard input' })
+  if (text === undefined) throw new SealedError('text_too_long')
+  return text
 }

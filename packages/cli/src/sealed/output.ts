@@ -2,10 +2,10 @@
 import { Failure } from '@strongroom/kit/errors'
 import type { WorkProgress } from '@strongroom/sealed/crypto/proof-of-work'
 
-/** Resolves once the text is written, because the caller then gives up its claim to the secret. */
-export async function writeOut(text: string): Promise<void> {
+/** Resolves once it is written, because the caller then gives up its claim to the secret. */
+export async function writeOut(content: string | Uint8Array): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    process.stdout.write(text, (error) => {
+    process.stdout.write(content, (error) => {
       if (error) reject(writeFailure(error))
       else resolve()
     })

@@ -1,14 +1,15 @@
-/** Seals a text: token, encryption, proof of work, creation. */
+/** Seals a text or a file: token, encryption, proof of work, creation. */
 import type { TokenResponse } from '../api.ts'
+import { type Content, contentBytes } from '../crypto/content.ts'
 import type { LinkTarget } from '../crypto/link.ts'
 import { type Challenge, solveWork } from '../crypto/proof-of-work.ts'
-import { sealText, textBytes } from '../crypto/seal.ts'
+import { sealContent } from '../crypto/seal.ts'
 import type { SealedApi } from './api.ts'
 import { RequestFailed } from './errors.ts'
 import { defaultRetry, type RetryOptions, retryWhenRateLimited } from './retry.ts'
 
 export interface NewSecret {
-  text: string
+  content: Content
   passphrase?: string | undefined
   ttlSeconds: number
   maxViews: number
@@ -33,7 +34,7 @@ export type Solve = (
 /** Less than TOKEN_SECONDS, to leave time for the requests. */
 const WORK_TIMEOUT_MS = 4.5 * 60 * 1000
 
-/** Throws a `SealedError` for an invalid text or passphrase, and a `RequestFailed` if a request failed. */
+/** Throws a `SealedError` for an invalid content or passphrase, and a `RequestFailed` if a request failed. */
 export async function sealSecret(
   api: SealedApi,
   secret: NewSecret,
@@ -47,10 +48,10 @@ export async function sealSecret(
     issued?: TokenResponse
   } = {},
 ): Promise<NewLinks> {
-  const { text, passphrase, ttlSeconds, maxViews, receipt = false } = secret
+  const { content, passphrase, ttlSeconds, maxViews, receipt = false } = secret
   const { solve = solveWork, signal, workTimeoutMs = WORK_TIMEOUT_MS } = options
-  // Fails before the first request if the text cannot be sealed.
-  textBytes(text)
+  // Fails before the first request if the content cannot be sealed.
+  contentBytes(content)
   const requestToken = () => {
     // It may have been aborted during a wait.
     signal?.throwIfAborted()
@@ -59,7 +60,7 @@ export async function sealSecret(
   const issued =
     options.issued ?? (await retryWhenRateLimited(options.retry ?? defaultRetry, requestToken))
   const { id, token, challenge } = issued
-  const { fragment, body, ciphertext } = await sealText({ id, text, passphrase })
+  const { fragment, body, ciphertext } = await sealContent({ id, content, passphrase })
   const pow = await withTimeout({ signal, workTimeoutMs }, (workSignal) =>
     solve(challenge, ciphertext, { signal: workSignal }),
   )

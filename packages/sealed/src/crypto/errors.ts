@@ -1,11 +1,12 @@
-/** Errors in a text, a passphrase or a link, found before any request. */
-import { MAX_TEXT_BYTES } from './padding.ts'
+/** Errors in a text, a file, a passphrase or a link, found before any request. */
+import { MAX_CONTENT_BYTES } from './padding.ts'
 
 const messages = {
   text_empty: 'The text is empty. Enter a text to seal.',
-  text_too_long: `The text is too long. The maximum is ${MAX_TEXT_BYTES.toLocaleString('en')} bytes of UTF-8.`,
+  text_too_long: `The text is too long. The maximum is ${MAX_CONTENT_BYTES.toLocaleString('en')} bytes of UTF-8.`,
   text_malformed:
     'The text contains an invalid character. Remove invisible characters or type it again.',
+  file_too_large: `The file is too large. File, name and media type have at most ${MAX_CONTENT_BYTES.toLocaleString('en')} bytes together.`,
   passphrase_empty: 'The passphrase is empty. Enter one, or use none.',
   passphrase_malformed: 'The passphrase contains an invalid character. Type it again.',
   passphrase_needed: 'This secret has a passphrase. Ask the sender for it.',

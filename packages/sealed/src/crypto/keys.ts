@@ -16,6 +16,8 @@ export interface SecretKeys {
   salt: Bytes | null
   /** Version and flags of the fragment. */
   header: Bytes
+  /** The content is a file and not a text. */
+  isFile: boolean
 }
 
 /** Takes most of a second with a passphrase. Ignores a passphrase that the fragment does not need. */
@@ -29,7 +31,8 @@ export async function deriveKeys(fragment: Fragment, passphrase?: string): Promi
     proof: await hkdf(keyMaterial, 'sealed/1/proof', 32),
     link: await hkdf(linkKey, 'sealed/1/link', 32),
     salt,
-    header: header(passphraseProtected),
+    header: header(fragment),
+    isFile: fragment.isFile,
   }
 }
 

@@ -1,21 +1,21 @@
-/** Hides the length of a text: a padded text has one of five lengths. */
+/** Hides the length of a content: padded, it has one of five lengths. */
 import type { Bytes } from './bytes.ts'
 
-/** 50 KB of UTF-8. */
-export const MAX_TEXT_BYTES = 50 * 1024
+/** 50 KB: the UTF-8 of a text, or a file with its name and media type. */
+export const MAX_CONTENT_BYTES = 50 * 1024
 
 const LENGTH_BYTES = 4
 
-/** The lengths of padded texts; a ciphertext is 16 bytes longer. */
-export const PADDED_SIZES = [256, 1024, 4096, 16_384, LENGTH_BYTES + MAX_TEXT_BYTES] as const
+/** The lengths of padded contents; a ciphertext is 16 bytes longer. */
+export const PADDED_SIZES = [256, 1024, 4096, 16_384, LENGTH_BYTES + MAX_CONTENT_BYTES] as const
 
-/** Four bytes with the length of the text, the text, then zeros up to the next size. */
-export function pad(text: Uint8Array): Bytes {
-  const size = sizeFor(text.length)
-  if (size === undefined) throw new RangeError('Text is longer than the limit')
+/** Four bytes with the length of the content, the content, then zeros up to the next size. */
+export function pad(content: Uint8Array): Bytes {
+  const size = sizeFor(content.length)
+  if (size === undefined) throw new RangeError('Content is longer than the limit')
   const padded = new Uint8Array(size)
-  new DataView(padded.buffer).setUint32(0, text.length)
-  padded.set(text, LENGTH_BYTES)
+  new DataView(padded.buffer).setUint32(0, content.length)
+  padded.set(content, LENGTH_BYTES)
   return padded
 }
 
@@ -29,6 +29,6 @@ export function unpad(padded: Bytes): Bytes | undefined {
   return padded.slice(LENGTH_BYTES, end)
 }
 
-function sizeFor(textBytes: number): number | undefined {
-  return PADDED_SIZES.find((size) => textBytes + LENGTH_BYTES <= size)
+function sizeFor(contentBytes: number): number | undefined {
+  return PADDED_SIZES.find((size) => contentBytes + LENGTH_BYTES <= size)
 }

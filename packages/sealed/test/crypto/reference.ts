@@ -11,12 +11,31 @@ export interface Ingredients {
   /** Hexadecimal. */
   iv: string
   passphrase: string | null
-  text: string
+  content: string | ReferenceFile
 }
 
-export function sealByReference({ id, linkKey, iv, passphrase, text }: Ingredients) {
+export interface ReferenceFile {
+  name: string
+  mediaType: string
+  /** Hexadecimal. */
+  bytes: string
+}
+
+function plaintext(content: Ingredients['content']): Buffer {
+  if (typeof content === 'string') return Buffer.from(content, 'utf8')
+  const [name, mediaType] = [Buffer.from(content.name), Buffer.from(content.mediaType)]
+  return Buffer.concat([
+    Buffer.of(name.length),
+    name,
+    Buffer.of(mediaType.length),
+    mediaType,
+    Buffer.from(content.bytes, 'hex'),
+  ])
+}
+
+export function sealByReference({ id, linkKey, iv, passphrase, content }: Ingredients) {
   const link = Buffer.from(linkKey, 'hex')
-  const header = Buffer.of(1, passphrase === null ? 0 : 1)
+  const header = Buffer.of(1, (passphrase === null ? 0 : 1) + (typeof content === 'string' ? 0 : 2))
   const hkdf = (ikm: Buffer, info: string, size: number) =>
     Buffer.from(hkdfSync('sha256', ikm, Buffer.alloc(0), info, size))
   const salt = passphrase === null ? null : hkdf(link, 'sealed/1/salt', 16)
@@ -31,7 +50,7 @@ export function sealByReference({ id, linkKey, iv, passphrase, text }: Ingredien
     link: hkdf(link, 'sealed/1/link', 32),
   }
 
-  const plain = Buffer.from(text, 'utf8')
+  const plain = plaintext(content)
   const sizes = [256, 1024, 4096, 16384, 51204]
   const padded = Buffer.alloc(sizes.find((size) => size >= plain.length + 4) ?? 0)
   padded.writeUInt32BE(plain.length)

@@ -6,6 +6,12 @@ export const secrets = vectors.secrets.map(({ text, times = 1, ...rest }) => ({
   text: text.repeat(times),
 }))
 
+export const files = vectors.files.map(({ file: { times = 1, bytes, ...file }, ...rest }) => ({
+  ...rest,
+  /** Its bytes are hexadecimal. */
+  file: { ...file, bytes: bytes.repeat(times) },
+}))
+
 export const work = vectors.work.map(({ ciphertext, ...rest }) => ({
   ...rest,
   ciphertext: new Uint8Array(ciphertext.times).fill(ciphertext.byte),

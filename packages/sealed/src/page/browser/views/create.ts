@@ -5,14 +5,14 @@ import { element } from '../dom.ts'
 import { glyph } from '../drawings.ts'
 import { expiryField } from '../fields/expiry.ts'
 import { passphraseField } from '../fields/passphrase.ts'
-import { secretTextField } from '../fields/secret-text.ts'
+import { secretContentField } from '../fields/secret-content.ts'
 import { submitBar } from '../fields/submit-bar.ts'
 import { setText, type TextKey } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
 
 export function showCreate() {
-  const secret = secretTextField()
+  const secret = secretContentField({ acceptsFiles: true })
   const expiry = expiryField()
   const views = radioGroup({
     label: 'create.views',
@@ -43,20 +43,26 @@ export function showCreate() {
     // The text stays visible while it is sealed, but cannot be changed.
     onBusy: (isBusy) => fields.toggleAttribute('inert', isBusy),
     values() {
-      const text = secret.value()
-      const ttlSeconds = text === undefined ? undefined : expiry.seconds()
+      const content = secret.value()
+      const ttlSeconds = content === undefined ? undefined : expiry.seconds()
       const chosenPassphrase = ttlSeconds === undefined ? null : passphrase.value()
-      if (text === undefined || ttlSeconds === undefined || chosenPassphrase === null)
+      if (content === undefined || ttlSeconds === undefined || chosenPassphrase === null)
         return undefined
       const maxViews = Number(views.value())
-      return { text, passphrase: chosenPassphrase, ttlSeconds, maxViews, receipt: receipt.isOn() }
+      return {
+        content,
+        passphrase: chosenPassphrase,
+        ttlSeconds,
+        maxViews,
+        receipt: receipt.isOn(),
+      }
     },
   })
   form.append(foot)
   secret.input.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
   })
-  warnBeforeUnload(() => secret.input.value !== '')
+  warnBeforeUnload(() => !secret.isEmpty())
   showScreen({
     name: 'create',
     title: 'create.title',
