@@ -21,7 +21,7 @@ export const GROUPS = {
     'recover',
     'dynamodb',
   ],
-  Sealed: ['seal', 'open', 'burn', 'receipt', 'sealed'],
+  Sealed: ['seal', 'open', 'request', 'fill', 'burn', 'receipt', 'sealed'],
   Ferryhook: [
     'user',
     'api-keys',

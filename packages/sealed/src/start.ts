@@ -15,6 +15,9 @@ import { startSweeper, sweep, type SweepResult } from './cleanup/sweep.ts'
 import { figureRoutes } from './figures/routes.ts'
 import { createFigures } from './figures/store.ts'
 import { pageRoutes } from './page/routes.tsx'
+import { requestRoutes } from './requests/routes.ts'
+import { createRequestService } from './requests/service.ts'
+import { createRequestTokens } from './requests/token.ts'
 import { createConstantTime, startWait, type StartWait } from './secrets/constant-time.ts'
 import { secretRoutes } from './secrets/routes.ts'
 import { createSecretService } from './secrets/service.ts'
@@ -66,6 +69,14 @@ export function startSealed(
   })
   const perDoubling = config.SEALED_DIFFICULTY_PER_DOUBLING
   const limit = (perMinute: number) => createClientLimit({ clock, limit: perMinute })
+  const constantTime = createConstantTime({
+    startWait: time.startWait,
+    ms: time.minResponseMs,
+  })
+  const tokenLimits = {
+    token: limit(config.SEALED_TOKEN_LIMIT),
+    apiToken: limit(config.SEALED_API_TOKEN_LIMIT),
+  }
   const { routes, hotRoutes } = secretRoutes({
     service: createSecretService({
       store,
@@ -79,26 +90,44 @@ export function startSealed(
       figures,
     }),
     tokens,
-    constantTime: createConstantTime({ startWait: time.startWait, ms: time.minResponseMs }),
+    constantTime,
     limits: {
-      token: limit(config.SEALED_TOKEN_LIMIT),
-      apiToken: limit(config.SEALED_API_TOKEN_LIMIT),
+      ...tokenLimits,
       reveal: limit(config.SEALED_REVEAL_LIMIT),
       ack: limit(config.SEALED_REVEAL_LIMIT),
       burn: limit(config.SEALED_BURN_LIMIT),
       status: limit(config.SEALED_STATUS_LIMIT),
     },
   })
+  const requests =
+    config.SEALED_REQUESTS === 'off'
+      ? undefined
+      : requestRoutes({
+          service: createRequestService({
+            store,
+            tokens,
+            requestTokens: createRequestTokens({ secrets, clock }),
+            apiTokens,
+            difficulty,
+            quota,
+            clock,
+            figures,
+            needsApiToken: config.SEALED_REQUESTS === 'api-token',
+          }),
+          limits: { ...tokenLimits, fill: limit(config.SEALED_TOKEN_LIMIT) },
+          constantTime,
+        })
+  if (requests) routes.route('/', requests.routes)
   const operators = createOperators(deps)
   const permit = declarePermissions('Sealed').operator(operators, 'sealed')
   const auditLog = createAuditLog({ db, clock })
   const audited = createAuditedApiTokens({ db, clock, auditLog })
   routes.route('/', apiTokenRoutes({ apiTokens: audited, permit }))
   routes.route('/', figureRoutes({ figures, quota, permit }))
-  routes.route('/', pageRoutes())
+  routes.route('/', pageRoutes({ hasRequests: config.SEALED_REQUESTS === 'anyone' }))
   return {
     routes,
-    hotRoutes,
+    hotRoutes: [...hotRoutes, ...(requests?.hotRoutes ?? [])],
     async flush() {
       await cleanup.flush()
       await Promise.all([figures.flush(), operators.settled()])

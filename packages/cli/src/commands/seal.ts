@@ -1,18 +1,16 @@
 /** `strongroom seal`: encrypts a text or a file and prints the link that opens it once. */
-import { defineConfig } from '@strongroom/kit/config'
 import { findSealed } from '@strongroom/sealed/client/find-server'
 import { retryWhenRateLimited } from '@strongroom/sealed/client/retry'
 import { sealSecret } from '@strongroom/sealed/client/seal-secret'
 import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
-import { MAX_TTL_SECONDS, MAX_VIEWS, MIN_TTL_SECONDS } from '@strongroom/sealed/limits'
-import { sealedSettings } from '@strongroom/sealed/settings'
+import { MAX_VIEWS } from '@strongroom/sealed/limits'
 import { type Command, usageError, DEFAULT_SERVER } from '../command.ts'
-import { parseDuration } from '../output.ts'
 import {
   connect,
   connectionOptions,
   exitCodes,
+  readApiToken,
   retryWithProgress,
   serverOf,
 } from '../sealed/connection.ts'
@@ -24,10 +22,8 @@ import {
   passphraseOptions,
   refuseSharedInput,
 } from '../sealed/passphrase.ts'
-import { secretContent } from '../sealed/input.ts'
-import { workProgress } from '../sealed/output.ts'
-
-const tokenSetting = defineConfig({ SEALED_TOKEN: sealedSettings.SEALED_TOKEN })
+import { parseTtl, secretContent } from '../sealed/input.ts'
+import { formatUntil, workProgress } from '../sealed/output.ts'
 
 const sealCommand: Command = {
   name: 'seal',
@@ -65,7 +61,7 @@ ${passphraseHelp}
 ${exitCodes}`,
   async run(input) {
     const { options, output, json } = input
-    const ttlSeconds = parseTtl(options['ttl'])
+    const ttlSeconds = parseTtl(options['ttl'], { fallback: '1d' })
     const maxViews = parseViews(options['views'])
     const server = serverOf(input)
     const apiToken = readApiToken(input.env)
@@ -92,7 +88,7 @@ ${exitCodes}`,
     const link = formatLink(api.base, made.secret)
     const managementLink = formatLink(api.base, made.management)
     const { expiresAt } = made
-    const until = `${new Date(expiresAt * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    const until = formatUntil(expiresAt)
     output.result(
       process.stdout.isTTY
         ? labelled({ link, managementLink, until, maxViews, passphrase })
@@ -100,11 +96,6 @@ ${exitCodes}`,
       { link, managementLink, expiresAt },
     )
   },
-}
-
-/** Without the other settings, which would load the server. */
-function readApiToken({ SEALED_TOKEN, SEALED_TOKEN_FILE }: NodeJS.ProcessEnv): string | undefined {
-  return tokenSetting.parse({ SEALED_TOKEN, SEALED_TOKEN_FILE }).SEALED_TOKEN
 }
 
 function labelled(made: {
@@ -121,12 +112,6 @@ function labelled(made: {
 Management link, for you, to burn it or to get its receipt:
   ${made.managementLink}
 `
-}
-
-function parseTtl(given: string | boolean | undefined): number {
-  const seconds = parseDuration('ttl', typeof given === 'string' ? given : '1d')
-  if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return seconds
-  throw usageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
 }
 
 function parseViews(given: string | boolean | undefined): number {

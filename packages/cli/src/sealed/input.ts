@@ -4,17 +4,32 @@ import { type Content, contentBytes } from '@strongroom/sealed/crypto/content'
 import { SealedError } from '@strongroom/sealed/crypto/errors'
 import { type Link, parseLink, trimPastedLink } from '@strongroom/sealed/crypto/link'
 import { MAX_CONTENT_BYTES } from '@strongroom/sealed/crypto/padding'
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '@strongroom/sealed/limits'
 import { usageError } from '../command.ts'
 import { readBinaryFile, readText } from '../input.ts'
+import { parseDuration } from '../output.ts'
 import { askOnTerminal } from '../prompt.ts'
 
 const MAX_BYTES = 4096
 
+/** Why a link opens nothing. */
+const NOT_FOR_READING = {
+  management: 'not_secret_link',
+  'secret-without-key': 'link_without_key',
+  request: 'request_link',
+} as const
+
 /** `-` stands for standard input. */
-export async function secretLink(argument: string): Promise<Link & { kind: 'secret' }> {
+export async function secretLink(argument: string): Promise<Link & { kind: 'secret' | 'own' }> {
   const link = parseLink(await linkText(argument, 'Link (it is not shown): '))
-  if (link.kind === 'secret') return link
-  throw new SealedError(link.kind === 'management' ? 'not_secret_link' : 'link_without_key')
+  if (link.kind === 'secret' || link.kind === 'own') return link
+  throw new SealedError(NOT_FOR_READING[link.kind])
+}
+
+export async function requestLink(argument: string): Promise<Link & { kind: 'request' }> {
+  const link = parseLink(await linkText(argument, 'Request link (it is not shown): '))
+  if (link.kind === 'request') return link
+  throw new SealedError('not_request_link')
 }
 
 export async function managementLink(argument: string): Promise<Link & { kind: 'management' }> {
@@ -55,4 +70,14 @@ async function readInput(): Promise<string> {
     : await readText(process.stdin, { maxBytes: MAX_CONTENT_BYTES, what: 'Standard input' })
   if (text === undefined) throw new SealedError('text_too_long')
   return text
+}
+
+/** The lifetime of a secret from its option. */
+export function parseTtl(
+  given: string | boolean | undefined,
+  { fallback }: { fallback: string },
+): number {
+  const seconds = parseDuration('ttl', typeof given === 'string' ? given : fallback)
+  if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return seconds
+  throw usageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
 }

@@ -18,6 +18,11 @@ function writeFailure(cause: Error): Failure {
   return new Failure('failed', message, { cause })
 }
 
+/** `2100-01-01 00:00 UTC` */
+export function formatUntil(epochSeconds: number): string {
+  return `${new Date(epochSeconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
 /** Shows the progress of the proof of work, on a terminal only. */
 export function workProgress(
   screen: { isTTY?: boolean; write(text: string): unknown } | undefined,

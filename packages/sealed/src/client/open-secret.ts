@@ -1,8 +1,8 @@
 /** Opens a secret, even if responses are lost. */
 import type { RevealResponse } from '../api.ts'
 import type { Content } from '../crypto/content.ts'
-import type { SecretKeys } from '../crypto/keys.ts'
-import { openContent, revealProof } from '../crypto/seal.ts'
+import { openSealed, type ReaderKeys } from '../crypto/reader.ts'
+import { revealProof } from '../crypto/seal.ts'
 import type { SealedApi } from './api.ts'
 import { RequestFailed, type RequestFailure } from './errors.ts'
 import { defaultRetry, type RetryOptions, retryWhenRateLimited } from './retry.ts'
@@ -25,7 +25,7 @@ const MAX_WAIT_MS = 4000
  */
 export async function openSecret(
   api: SealedApi,
-  { id, keys, claim }: { id: string; keys: SecretKeys; claim: string },
+  { id, keys, claim }: { id: string; keys: ReaderKeys; claim: string },
   retry: RetryOptions = defaultRetry,
 ): Promise<OpenedSecret> {
   const request = { ...revealProof(keys), claim }
@@ -35,7 +35,7 @@ export async function openSecret(
     return api.reveal(id, request)
   }
   const { ciphertext, iv, remainingViews, graceSeconds } = await reveal(send, retry)
-  const content = await openContent(keys, { id, ciphertext, iv })
+  const content = await openSealed(keys, { id, ciphertext, iv })
   // A slow response has used up some of the time.
   const remaining = graceSeconds - (retry.now() - sentAt) / 1000
   return { content, remainingViews, graceSeconds: Math.max(0, remaining) }

@@ -13,7 +13,8 @@ import {
 import { type Content, contentBytes, isFile, parseContent } from './content.ts'
 import { SealedError } from './errors.ts'
 import { type Fragment, LINK_KEY_BYTES } from './fragment.ts'
-import { deriveKeys, type SecretKeys, sha256 } from './keys.ts'
+import { sha256 } from './hash.ts'
+import { deriveKeys, type SecretKeys } from './keys.ts'
 import { pad, unpad } from './padding.ts'
 
 /** What the server stores. It cannot open the secret with it. */
@@ -92,7 +93,7 @@ export async function openContent(
   return content
 }
 
-export function revealProof(keys: SecretKeys): RevealProof {
+export function revealProof(keys: Pick<SecretKeys, 'link' | 'proof'>): RevealProof {
   return { link: toBase64url(keys.link), proof: toBase64url(keys.proof) }
 }
 

@@ -4,7 +4,7 @@ import { texts } from './languages.ts'
 import { MARK } from './mark.ts'
 
 /** URLs are relative, so that the page works wherever it is mounted. */
-export function SealedDocument() {
+export function SealedDocument({ hasRequests }: { hasRequests: boolean }) {
   return (
     <html lang="en">
       <head>
@@ -31,7 +31,12 @@ export function SealedDocument() {
           </a>
           <div id="languages"></div>
         </header>
-        <main id="stage" class="stage" data-worker={`assets/${workerScript.name}`}>
+        <main
+          id="stage"
+          class="stage"
+          data-worker={`assets/${workerScript.name}`}
+          data-requests={hasRequests ? '' : undefined}
+        >
           <noscript>
             <div class="words">
               <h1>Sealed</h1>

@@ -18,9 +18,9 @@ const policy = pagePolicy({
   trustedTypes: ['sealed-worker'],
 })
 
-export function pageRoutes(): OpenAPIHono<AppEnv> {
+export function pageRoutes(options: { hasRequests: boolean }): OpenAPIHono<AppEnv> {
   const files = new Map(assets.map((asset) => [asset.name, asset]))
-  const page = html`<!doctype html>${<SealedDocument />}`
+  const page = html`<!doctype html>${<SealedDocument {...options} />}`
   const app = new OpenAPIHono<AppEnv>()
   app.get('/', publicRoute, async (c) => {
     c.header('content-security-policy', policy)

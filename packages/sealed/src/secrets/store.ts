@@ -28,6 +28,8 @@ export interface NewSecret {
   ttlSeconds: number
   /** With a receipt: until when the creator can get it. */
   receiptUntil?: number | undefined
+  /** In a request: until when its id must not become free. */
+  requestUntil?: number | undefined
 }
 
 /** Proves that a reader has the link and the passphrase, and identifies the reader. */
@@ -56,6 +58,8 @@ export type Receipt = { state: 'pending' } | { state: 'viewed'; at: number } | {
 export interface SecretStore {
   /** False, and nothing is written, if the id was used before. */
   create(secret: NewSecret): Promise<boolean>
+  /** When a live secret expires. */
+  expiryOf(id: string): Promise<number | undefined>
   /** Uses a view, or reads again under a live claim. */
   claim(id: string, claim: Claim): Promise<ClaimOutcome>
   /** Ends the claim, and the secret if that was its last. */
@@ -114,6 +118,7 @@ export function createSecretStore({
       now + GRACE_SECONDS,
       seen.createdAt + TOKEN_SECONDS,
       seen.receiptUntil ?? 0,
+      seen.requestUntil ?? 0,
     )
     const take = expr`SET ${views} = ${views} - ${1}, ${attr('lastAccessAt')} = ${now},
       ${attr('lastAccessToken')} = ${claimHash}, ${deadline} = ${graceEnd}`
@@ -153,7 +158,7 @@ export function createSecretStore({
 
   return {
     async create(secret) {
-      const { burnTokenHash, salt, receiptUntil } = secret
+      const { burnTokenHash, salt, receiptUntil, requestUntil } = secret
       const createdAt = epochSeconds(clock)
       const item: NewSecretItem = {
         id: secret.id,
@@ -171,6 +176,7 @@ export function createSecretStore({
       }
       if (salt !== undefined) item.salt = salt
       if (receiptUntil !== undefined) item.receiptUntil = receiptUntil
+      if (requestUntil !== undefined) item.requestUntil = requestUntil
       try {
         await newSecrets.put(item, isUnused)
         return true
@@ -179,6 +185,11 @@ export function createSecretStore({
         // After a lost response the put is repeated and finds its own item.
         return error.item?.burnToken === burnTokenHash && 'ciphertext' in error.item
       }
+    },
+
+    async expiryOf(id) {
+      const seen = await read(id)
+      return isSecret(seen) ? seen.expiresAt : undefined
     },
 
     async claim(id, claim) {

@@ -1,5 +1,6 @@
 import { createCipheriv } from 'node:crypto'
 import { expect, test } from 'vitest'
+import type { Content } from '../../src/crypto/content.ts'
 import { SealedError } from '../../src/crypto/errors.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { parseTarget, trimPastedLink } from '../../src/crypto/link.ts'
@@ -15,7 +16,7 @@ const { ciphertext = '', iv } = body
 const right = { target: `${id}:${fragment}`, ciphertext, iv }
 
 /** Opens a secret from a link and a response, as a reader does. */
-async function open(sealed: typeof right): Promise<string> {
+async function open(sealed: typeof right): Promise<Content> {
   const link = sealed.target === right.target ? await rightLink : await linkOf(sealed.target)
   return openContent(link.keys, { ...sealed, id: link.id })
 }

@@ -17,7 +17,13 @@ export const work = vectors.work.map(({ ciphertext, ...rest }) => ({
   ciphertext: new Uint8Array(ciphertext.times).fill(ciphertext.byte),
 }))
 
-export const { links } = vectors
+/** The bytes of files are hexadecimal. */
+export const requests = vectors.requests.map(({ text, file, ...rest }) => ({
+  ...rest,
+  content: file ?? text,
+}))
+
+export const { links, points } = vectors
 
 export function secretNamed(name: string) {
   const found = secrets.find((secret) => secret.name === name)

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { pageRoutes } from '../../src/page/routes.tsx'
 
 const app = createApp({ log: silentLog, metrics: createMetrics() })
-app.route('/somewhere/', pageRoutes())
+app.route('/somewhere/', pageRoutes({ hasRequests: true }))
 
 async function page() {
   const answer = await app.request('/somewhere/')
