@@ -6,6 +6,7 @@ import { sealSecret } from '../../src/client/seal-secret.ts'
 import type { Content } from '../../src/crypto/content.ts'
 import { randomBytes, toBase64url } from '../../src/crypto/bytes.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
+import { deriveReaderKeys } from '../../src/crypto/reader.ts'
 import { formatLink, parseLink } from '../../src/crypto/link.ts'
 import { newClaim, revealProof } from '../../src/crypto/seal.ts'
 import type { Links, SealOptions } from './steps.ts'
@@ -21,8 +22,11 @@ export async function sealInNode(
 }
 
 export async function openInNode(link: string, passphrase?: string): Promise<Content> {
-  const { base, id, fragment } = parsed(link)
-  const keys = await deriveKeys(fragment, passphrase)
+  const target = parseLink(link)
+  if (target.kind !== 'secret' && target.kind !== 'own')
+    throw new Error('This link opens no secret')
+  const { base, id } = target
+  const keys = await deriveReaderKeys(target, passphrase)
   const secret = { id, keys, claim: newClaim() }
   return (await openSecret(createSealedApi({ base }), secret)).content
 }

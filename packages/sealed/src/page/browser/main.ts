@@ -6,6 +6,7 @@ import { showLanguageMenu, type TextKey } from './language.ts'
 import { setStartScreen } from './navigation.ts'
 import { clearLink, storeArrivingLink, storedLink, takeFromAddress } from './stored-link.ts'
 import { showCreate } from './views/create.ts'
+import { showFill } from './views/fill.ts'
 import { showManage } from './views/manage.ts'
 import { showHidden, showMessage } from './views/message.ts'
 import { showOpen } from './views/open.ts'
@@ -21,6 +22,7 @@ function start() {
   try {
     const target = parseTarget(link.target)
     if (target.kind === 'management') return showManage(target)
+    if (target.kind === 'request') return showFill(target)
     if (link.kind === 'open') return showOpen(target, link)
   } catch (error) {
     if (!(error instanceof SealedError)) throw error

@@ -7,6 +7,12 @@ import { onLanguageChange, setText, text } from '../language.ts'
 
 const { hour: HOUR, day: DAY } = UNITS
 const PRESETS = [MIN_TTL_SECONDS, HOUR, DAY, 7 * DAY, 30 * DAY, MAX_TTL_SECONDS]
+const DEFAULTS: ExpiryOptions = { minSeconds: MIN_TTL_SECONDS, chosenSeconds: DAY }
+
+interface ExpiryOptions {
+  minSeconds: number
+  chosenSeconds: number
+}
 const CUSTOM = 'custom'
 
 export interface ExpiryField {
@@ -15,7 +21,7 @@ export interface ExpiryField {
   seconds: () => number | undefined
 }
 
-export function expiryField(): ExpiryField {
+export function expiryField({ minSeconds, chosenSeconds } = DEFAULTS): ExpiryField {
   const id = newId()
   const amount = element('input', {
     id,
@@ -42,13 +48,13 @@ export function expiryField(): ExpiryField {
   const presets = radioGroup({
     label: 'create.expiry',
     values: [
-      ...PRESETS.map((seconds) => ({
+      ...PRESETS.filter((seconds) => seconds >= minSeconds).map((seconds) => ({
         value: String(seconds),
         label: () => formatDuration(seconds),
       })),
       { value: CUSTOM, label: () => text('create.custom') },
     ],
-    chosen: String(DAY),
+    chosen: String(chosenSeconds),
     onChange(value) {
       custom.hidden = value !== CUSTOM
       if (!custom.hidden) amount.focus()
@@ -72,12 +78,12 @@ export function expiryField(): ExpiryField {
     seconds() {
       if (presets.value() !== CUSTOM) return Number(presets.value())
       const seconds = amount.valueAsNumber * UNITS[unit.value as Unit]
-      if (Number.isInteger(seconds) && seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) {
+      if (Number.isInteger(seconds) && seconds >= minSeconds && seconds <= MAX_TTL_SECONDS) {
         return seconds
       }
       problem.set(() =>
         text('create.range', {
-          least: formatDuration(MIN_TTL_SECONDS),
+          least: formatDuration(minSeconds),
           most: formatDuration(MAX_TTL_SECONDS),
         }),
       )

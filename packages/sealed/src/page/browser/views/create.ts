@@ -1,7 +1,9 @@
 /** The form that creates a secret. */
+import { type NewLinks, sealSecret } from '../../../client/seal-secret.ts'
 import { MAX_VIEWS } from '../../../limits.ts'
-import { radioGroup, toggle } from '../controls.ts'
-import { element } from '../dom.ts'
+import { api } from '../api.ts'
+import { button, radioGroup, toggle } from '../controls.ts'
+import { element, requireElement } from '../dom.ts'
 import { glyph } from '../drawings.ts'
 import { expiryField } from '../fields/expiry.ts'
 import { passphraseField } from '../fields/passphrase.ts'
@@ -10,6 +12,8 @@ import { submitBar } from '../fields/submit-bar.ts'
 import { setText, type TextKey } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
+import { showRequest } from './request.ts'
+import { showResult } from './result.ts'
 
 export function showCreate() {
   const secret = secretContentField({ acceptsFiles: true })
@@ -40,6 +44,12 @@ export function showCreate() {
   const form = element('form', { class: 'create', novalidate: true, autocomplete: 'off' }, fields)
   const foot = submitBar({
     form,
+    label: 'create.submit',
+    async onSubmit(values, work) {
+      const created = await sealSecret(api, values, work)
+      if (work.signal.aborted) return burnUnused(created)
+      showResult({ ...created, maxViews: values.maxViews, receipt: values.receipt })
+    },
     // The text stays visible while it is sealed, but cannot be changed.
     onBusy: (isBusy) => fields.toggleAttribute('inert', isBusy),
     values() {
@@ -68,8 +78,19 @@ export function showCreate() {
     title: 'create.title',
     intro: 'create.lede',
     content: form,
-    aside: promises(),
+    aside: element('div', { class: 'aside' }, promises(), ...requestOffer()),
   })
+}
+
+/** It was cancelled during the request. Without its link nobody can open it anyway. */
+function burnUnused({ management: { id, burnToken } }: NewLinks) {
+  api.burn(id, burnToken).catch(() => {})
+}
+
+/** Where the server lets everyone make requests. */
+function requestOffer(): HTMLElement[] {
+  const hasRequests = requireElement('stage').dataset['requests'] !== undefined
+  return hasRequests ? [button('request.offer', showRequest)] : []
 }
 
 function promises(): HTMLElement {
