@@ -21,10 +21,10 @@ const at = (server: string, link: string) => link.replace(/^https?:\/\/[^/]+/, s
 
 /** A request link whose token ends within the hour. */
 function expiringSoon(link: string): string {
-  const [start = '', id = '', fragment = ''] = link.split(/:(?!\/\/)/)
+  const [base = '', id = '', fragment = ''] = link.split(/:(?!\/\/)/)
   const exp = Math.floor(Date.now() / 1000) + 3600
   const claims = Buffer.from(JSON.stringify({ jti: id, exp })).toString('base64url')
-  return `${start}:${id}:${fragment}:x.${claims}.x`
+  return `${base}:${id}:${fragment}:x.${claims}.x`
 }
 
 /** Counts requests, and has no route. */

@@ -6,9 +6,10 @@ import { setText } from './language.ts'
 
 export function fingerprintField(request: RequestTarget): HTMLElement {
   const value = element('p', { class: 'fingerprint code' })
-  void fingerprint(request).then((groups) => {
-    value.textContent = groups
-  })
+  const show = async () => {
+    value.textContent = await fingerprint(request)
+  }
+  void show()
   return element(
     'div',
     { class: 'field' },
