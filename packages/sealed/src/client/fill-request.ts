@@ -10,7 +10,7 @@ import { sealForRequest } from '../crypto/request.ts'
 import type { SealedApi } from './api.ts'
 import { RequestFailed } from './errors.ts'
 import { defaultRetry, type RetryOptions, retryWhenRateLimited } from './retry.ts'
-import { solveInTime, type WorkOptions } from './work.ts'
+import { solveInTime, type WorkOptions } from './solve-in-time.ts'
 
 export interface FilledRequest {
   /** For the sender. */

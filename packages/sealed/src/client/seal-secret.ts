@@ -5,7 +5,7 @@ import type { LinkTarget } from '../crypto/link.ts'
 import { sealContent } from '../crypto/seal.ts'
 import type { SealedApi } from './api.ts'
 import { defaultRetry, type RetryOptions, retryWhenRateLimited } from './retry.ts'
-import { solveInTime, type WorkOptions } from './work.ts'
+import { solveInTime, type WorkOptions } from './solve-in-time.ts'
 
 export interface NewSecret {
   content: Content

@@ -1,6 +1,6 @@
 /** The submit button of a form, and the progress while its secret is sealed. */
 import type { RetryOptions } from '../../../client/retry.ts'
-import type { Solve } from '../../../client/work.ts'
+import type { Solve } from '../../../client/solve-in-time.ts'
 import { failureText, retryWithStatus } from '../api.ts'
 import { button, fieldError } from '../controls.ts'
 import { element } from '../dom.ts'
