@@ -65,7 +65,7 @@ describe.each(testStores())('validation on $name', (store) => {
     expect(await rawItem(opened.db, secret.id)).toEqual(before)
   })
 
-  test('the largest ciphertext of the specification, with a point of the curve, is stored', async () => {
+  test('the largest ciphertext of the specification is stored', async () => {
     const secret = newSecret({ ciphertext: 'A'.repeat(MAX_CIPHERTEXT_CHARS) })
     expect(MAX_CIPHERTEXT_CHARS).toBe(68_380)
     await opened.secrets.create(secret)
