@@ -20,6 +20,9 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
   wrong_passphrase: WRONG_PASSPHRASE,
   no_receipt: NOT_AVAILABLE,
   not_available: NOT_AVAILABLE,
+  not_filled: NOT_AVAILABLE,
+  request_used: NOT_AVAILABLE,
+  request_expired: NOT_AVAILABLE,
 }
 
 /** Prints the failure and returns the exit code. */

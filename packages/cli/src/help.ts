@@ -22,7 +22,7 @@ export const GROUPS = {
     'check',
     'dynamodb',
   ],
-  Sealed: ['seal', 'open', 'burn', 'receipt', 'sealed'],
+  Sealed: ['seal', 'open', 'request', 'fill', 'burn', 'receipt', 'sealed'],
   Ferryhook: [
     'user',
     'api-keys',

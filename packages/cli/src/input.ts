@@ -30,6 +30,17 @@ export async function readTextFile(
   )
 }
 
+/** The bytes of a file; undefined if there are more than `maxBytes`. */
+export async function readBinaryFile(
+  name: string,
+  path: string,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  return readBytes(createReadStream(path), maxBytes).catch(
+    unreadable(`file of ${name}`, 'check its path'),
+  )
+}
+
 function unreadable(what: string, hint: string) {
   return (error: unknown): never => {
     if (error instanceof Failure) throw error
@@ -43,6 +54,23 @@ export async function readText(
   stream: AsyncIterable<Uint8Array | string>,
   { maxBytes, what }: { maxBytes: number; what: string },
 ): Promise<string | undefined> {
+  const bytes = await readBytes(stream, maxBytes)
+  if (!bytes) return undefined
+  try {
+    // A byte order mark is part of the text.
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+    return decoder.decode(bytes)
+  } catch {
+    throw usageError(
+      `${what} is not UTF-8: save it as UTF-8, or encode it, for example with base64`,
+    )
+  }
+}
+
+async function readBytes(
+  stream: AsyncIterable<Uint8Array | string>,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of stream) {
@@ -51,15 +79,7 @@ export async function readText(
     if (size > maxBytes) return undefined
     chunks.push(bytes)
   }
-  try {
-    // A byte order mark is part of the text.
-    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-    return decoder.decode(Buffer.concat(chunks))
-  } catch {
-    throw usageError(
-      `${what} is not UTF-8: save it as UTF-8, or encode it, for example with base64`,
-    )
-  }
+  return new Uint8Array(Buffer.concat(chunks))
 }
 
 const MAX_SECRET_BYTES = 1_024

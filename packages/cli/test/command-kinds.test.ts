@@ -19,6 +19,14 @@ const ofKind = (kind: Command['kind']) => all.filter((command) => command.kind =
 const linkOf = (wanted: string) => links.valid.find(({ kind }) => kind === wanted)?.link ?? ''
 const at = (server: string, link: string) => link.replace(/^https?:\/\/[^/]+/, server)
 
+/** A request link whose token ends within the hour. */
+function expiringSoon(link: string): string {
+  const [base = '', id = '', fragment = ''] = link.split(/:(?!\/\/)/)
+  const exp = Math.floor(Date.now() / 1000) + 3600
+  const claims = Buffer.from(JSON.stringify({ jti: id, exp })).toString('base64url')
+  return `${base}:${id}:${fragment}:x.${claims}.x`
+}
+
 /** Counts requests, and has no route. */
 let requests = 0
 const recorder = createServer((_request, response) => {
@@ -63,6 +71,7 @@ const ARGUMENTS: Readonly<Record<string, () => string>> = {
   LINK: () => at(server, linkOf('secret')),
   NUMBER: () => '1',
   'MANAGEMENT-LINK': () => at(server, linkOf('management')),
+  'REQUEST-LINK': () => at(server, expiringSoon(linkOf('request'))),
   REGISTRATION: () => 'reg_01J9Z3NDEKTSV4RRFFQ69G5FAV',
   PLAN: () => 'free',
   REPLAY: () => 'rpl_0123456789abcdef',
@@ -87,6 +96,7 @@ const OPTIONS: Readonly<Record<string, () => string[]>> = {
   dynamodb: () => ['--port', 'x'],
   'fake-slack': () => ['--port', 'x'],
   'fake-slack send': () => ['--name', ''],
+  fill: () => ['--file', join(files, 'secret')],
   'kms serve': () => ['--port', 'x'],
   listen: () => ['--forward', 'http://127.0.0.1:9'],
   'operator change': () => ['--role', 'viewer'],

@@ -53,7 +53,8 @@ describe('strongroom seal and open', () => {
   test('50 KB of any characters are preserved', async () => {
     const { url } = await sealedServer()
     const text = `\ufeff\r\n\u0000e\u0301 ${'🔑'.repeat(12_700)}`
-    const { link } = await seal(url, [], text)
+    const sealed = await strongroom(['seal', '--server', url], { stdin: text })
+    const [link = ''] = sealed.stdout.split('\n')
     const { stdout } = await open(link, ['--json'])
     expect(JSON.parse(stdout)).toEqual({ text, remainingViews: 0 })
   })
@@ -63,7 +64,11 @@ describe('strongroom seal and open', () => {
     const { url } = await sealedServer({ clock })
     const { link, expiresAt } = await seal(url, ['--ttl', '7d', '--views', '2'], 'a file')
     expect(expiresAt).toBe(clock.now() / 1000 + 7 * 24 * 60 * 60)
-    expect(await openInNode(link)).toBe('a file')
+    expect(await openInNode(link)).toEqual({
+      name: 'secret.txt',
+      mediaType: '',
+      bytes: Uint8Array.from(Buffer.from('a file')),
+    })
     expect((await open(link)).stdout).toBe('a file')
     expect((await openNothing(link)).code).toBe(3)
   })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { secretNamed } from '../../sealed/test/crypto/vectors.ts'
+import { files, requests, secretNamed } from '../../sealed/test/crypto/vectors.ts'
 import { sealByReference } from '../../sealed/test/crypto/reference.ts'
 import { inProcess } from './in-process.ts'
 import { type SealedServer, sealedServer } from './sealed-server.ts'
@@ -142,6 +142,32 @@ describe('the commands of Sealed over the network', () => {
 })
 
 describe('the vectors open on the command line', () => {
+  /** Opens a link at a server that reveals this, and returns what was asked of it. */
+  async function openAt(target: string, revealed: object, env: Record<string, string> = {}) {
+    const asked: unknown[] = []
+    const answer = { salt: null, passphraseProtected: false, remainingViews: 0, graceSeconds: 30 }
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => {
+          asked.push([request.url, JSON.parse(Buffer.concat(chunks).toString())])
+          response.end(JSON.stringify({ ...answer, ...revealed }))
+        })
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const stdin = `http://127.0.0.1:${port}/#${target}`
+    return { opened: await strongroom(['open'], { stdin, env }), asked }
+  }
+
+  const claim = expect.stringMatching(/^[0-9a-f]{32}$/)
+  const callsOf = (id: string, { link, proof }: { link: string; proof: string }) => [
+    [`/v1/secrets/${id}/reveal`, { link, proof, claim }],
+    [`/v1/secrets/${id}/ack`, { claim }],
+  ]
+
   test.each([
     'a password with the newline of echo',
     'whitespace, CRLF, NUL and a byte order mark',
@@ -150,37 +176,27 @@ describe('the vectors open on the command line', () => {
   ])('%s', async (name) => {
     const vector = secretNamed(name)
     const { id, text, passphrase, expected } = vector
-    const { ciphertext, iv, salt, passphraseProtected } = sealByReference(vector).body
-    const asked: unknown[] = []
-    const answer = {
-      ciphertext,
-      iv,
-      salt,
-      passphraseProtected,
-      remainingViews: 0,
-      graceSeconds: 30,
-    }
-    const server = createServer((request, response) => {
-      const chunks: Buffer[] = []
-      request
-        .on('data', (chunk: Buffer) => chunks.push(chunk))
-        .on('end', () => {
-          asked.push([request.url, JSON.parse(Buffer.concat(chunks).toString())])
-          response.end(JSON.stringify(answer))
-        })
-    }).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const opened = await strongroom(['open'], {
-      stdin: `http://127.0.0.1:${port}/#${id}:${expected.fragment}`,
-      env: passphrase === null ? {} : { STRONGROOM_PASSPHRASE: passphrase },
-    })
+    const { body } = sealByReference({ ...vector, content: text })
+    const env = passphrase === null ? undefined : { STRONGROOM_PASSPHRASE: passphrase }
+    const { opened, asked } = await openAt(`${id}:${expected.fragment}`, body, env)
     expect(opened).toEqual({ code: 0, stdout: text, stderr: '' })
-    const claim = expect.stringMatching(/^[0-9a-f]{32}$/)
-    expect(asked).toEqual([
-      [`/v1/secrets/${id}/reveal`, { link: expected.link, proof: expected.proof, claim }],
-      [`/v1/secrets/${id}/ack`, { claim }],
-    ])
+    expect(asked).toEqual(callsOf(id, expected))
+  })
+
+  test('a .env with a passphrase', async () => {
+    const vector = files.find(({ name }) => name === 'a .env with a passphrase')
+    const { id = '', expected } = vector ?? {}
+    const env = { STRONGROOM_PASSPHRASE: vector?.passphrase ?? '' }
+    const { opened, asked } = await openAt(`${id}:${expected?.fragment}`, expected?.body ?? {}, env)
+    expect(opened).toEqual({ code: 0, stdout: 'API_KEY=hunter2\n', stderr: '' })
+    expect(asked).toEqual(callsOf(id, expected ?? { link: '', proof: '' }))
+  })
+
+  test('a text in a request', async () => {
+    const [vector] = requests
+    if (!vector) throw new Error('There is no vector')
+    const { opened, asked } = await openAt(vector.expected.own, vector.expected.body)
+    expect(opened).toEqual({ code: 0, stdout: vector.content, stderr: '' })
+    expect(asked).toEqual(callsOf(vector.id, vector.expected))
   })
 })

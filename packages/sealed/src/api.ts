@@ -1,11 +1,22 @@
 /** Requests and responses of the API. Times are seconds since the epoch. */
 import { z } from '@hono/zod-openapi'
-import { MAX_TTL_SECONDS, MAX_VIEWS, MIN_TTL_SECONDS } from './limits.ts'
-import { CIPHERTEXT_SIZES, isBase64 } from './secrets/item.ts'
+import {
+  MAX_REQUEST_SECONDS,
+  MAX_TTL_SECONDS,
+  MAX_VIEWS,
+  MIN_REQUEST_SECONDS,
+  MIN_TTL_SECONDS,
+} from './limits.ts'
+import { CIPHERTEXT_SIZES, isBase64, REQUESTED_CIPHERTEXT_SIZES } from './secrets/item.ts'
 
-function isCiphertext(text: string): boolean {
-  const size = CIPHERTEXT_SIZES.get(text.length)
-  return Buffer.byteLength(text, 'base64') === size && isBase64(text)
+/** Base64 of one of these sizes, given by the number of their characters. */
+function Ciphertext(sizes: ReadonlyMap<number, number>, what: string) {
+  return z
+    .string()
+    .refine(
+      (text) => Buffer.byteLength(text, 'base64') === sizes.get(text.length) && isBase64(text),
+      `Must be base64 of ${[...sizes.values()].join(', ')} bytes: ${what}`,
+    )
 }
 
 // The unused bits of the last character must be zero.
@@ -47,27 +58,26 @@ export const TokenResponse = z.object({
 })
 export type TokenResponse = z.infer<typeof TokenResponse>
 
+const Iv = z.string().regex(IV, 'Must be base64 of 12 bytes')
+const TtlSeconds = z.number().int().min(MIN_TTL_SECONDS).max(MAX_TTL_SECONDS)
+const Counter = z
+  .number()
+  .int()
+  .min(0)
+  .openapi({ description: 'The counter that solves the proof of work' })
+
 export const NewSecretRequest = z
   .strictObject({
-    ciphertext: z
-      .string()
-      .refine(
-        isCiphertext,
-        `Must be base64 of ${[...CIPHERTEXT_SIZES.values()].join(', ')} bytes: a padded text and its tag`,
-      ),
-    iv: z.string().regex(IV, 'Must be base64 of 12 bytes'),
+    ciphertext: Ciphertext(CIPHERTEXT_SIZES, 'a padded content and its tag'),
+    iv: Iv,
     salt: z.string().regex(SALT, 'Must be base64 of 16 bytes').nullable(),
     passphraseProtected: z.boolean(),
     linkHash: Bytes32('SHA-256'),
     proofHash: Bytes32('SHA-256'),
-    ttlSeconds: z.number().int().min(MIN_TTL_SECONDS).max(MAX_TTL_SECONDS),
+    ttlSeconds: TtlSeconds,
     maxViews: z.number().int().min(1).max(MAX_VIEWS),
     receipt: z.boolean().optional(),
-    pow: z
-      .number()
-      .int()
-      .min(0)
-      .openapi({ description: 'The counter that solves the proof of work' }),
+    pow: Counter,
   })
   .refine(({ salt, passphraseProtected }) => (salt !== null) === passphraseProtected, {
     path: ['salt'],
@@ -77,6 +87,51 @@ export type NewSecretRequest = z.infer<typeof NewSecretRequest>
 
 export const CreateResponse = z.object({ id: SecretId, burnToken: Token, expiresAt: EpochSecond })
 export type CreateResponse = z.infer<typeof CreateResponse>
+
+export const NewRequestRequest = z.strictObject({
+  seconds: z
+    .number()
+    .int()
+    .min(MIN_REQUEST_SECONDS)
+    .max(MAX_REQUEST_SECONDS)
+    .default(MAX_REQUEST_SECONDS)
+    .openapi({
+      description:
+        'How long it can be filled, at most the maximum expiry of this server, rounded down to the hour at its end, or to the minute below two hours',
+    }),
+  linkHash: Bytes32('SHA-256'),
+  proofHash: Bytes32('SHA-256'),
+})
+export type NewRequestRequest = z.input<typeof NewRequestRequest>
+
+export const RequestTokenResponse = z.object({
+  token: z.string().openapi({ description: 'For one secret, until `expiresAt`' }),
+  id: SecretId,
+  expiresAt: EpochSecond,
+})
+export type RequestTokenResponse = z.infer<typeof RequestTokenResponse>
+
+export const FillRequest = z.strictObject({
+  ciphertext: Ciphertext(
+    REQUESTED_CIPHERTEXT_SIZES,
+    'a point of the curve, a padded content and its tag',
+  ),
+  iv: Iv,
+  ttlSeconds: TtlSeconds.optional().openapi({
+    description:
+      'At least the rest of the request. Unless set, seven days, or the maximum expiry of this server if that is less.',
+  }),
+  receipt: z.boolean().optional(),
+  workToken: z.string().optional().openapi({
+    description: 'A token from `POST /v1/token`; not needed if an API token made the request',
+  }),
+  pow: Counter,
+  burnToken: Token.openapi({
+    description:
+      'Created by the sender. A repeated request with the same one gets the same response.',
+  }),
+})
+export type FillRequest = z.infer<typeof FillRequest>
 
 export const RevealRequest = z.strictObject({
   link: Bytes32('the proof of the link'),

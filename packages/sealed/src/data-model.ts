@@ -21,7 +21,8 @@ export const dataModel: DataModel = {
       table,
       keys: { id: '{id}' },
       schema: TombstoneItem,
-      lifetime: 'until createdAt + 300 of its secret, with a receipt until receiptUntil',
+      lifetime:
+        'until createdAt + 300 of its secret, in a request until requestUntil, with a receipt until receiptUntil',
     },
     {
       name: 'API token of Sealed',
@@ -50,6 +51,11 @@ export const dataModel: DataModel = {
       name: 'create-secret',
       summary: 'Stores a new secret',
       allows: [{ table, actions: ['PutItem'] }],
+    },
+    {
+      name: 'fill-request',
+      summary: 'Stores the secret of a request',
+      allows: [{ table, actions: ['PutItem', 'GetItem'] }],
     },
     {
       name: 'api-tokens',

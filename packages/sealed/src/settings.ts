@@ -1,5 +1,5 @@
 import { type ConfigTable, type ConfigValues, invalidConfig } from '@strongroom/kit/config'
-import { type ConfigType, file, integer, text, url } from '@strongroom/kit/config-types'
+import { type ConfigType, file, integer, oneOf, text, url } from '@strongroom/kit/config-types'
 import type { SecretOptions } from './api.ts'
 import {
   DEFAULT_TTL_SECONDS,
@@ -83,10 +83,17 @@ export const sealedSettings = {
     description:
       'New secrets per minute from which the difficulty rises by one bit, and by one more with each doubling, up to 8. 0 disables this.',
   },
+  SEALED_REQUESTS: {
+    type: oneOf('anyone', 'api-token', 'off'),
+    default: 'anyone',
+    description:
+      'Who can make links that ask for a secret: "anyone", "api-token" (only with an API token) or "off". Such a link leads to a page of this server, but the server does not know who made it.',
+  },
   SEALED_TOKEN_LIMIT: {
     type: perMinute(),
     default: 10,
-    description: 'Tokens per client and minute; 0 is no limit',
+    description:
+      'Tokens and new requests, and separately filled requests, per client and minute; 0 is no limit',
   },
   SEALED_API_TOKEN_LIMIT: {
     type: perMinute(),

@@ -17,6 +17,9 @@ import { createFigures } from './figures/store.ts'
 import type { Brand } from './page/document.tsx'
 import { readLogo } from './page/logo.ts'
 import { pageRoutes } from './page/routes.tsx'
+import { requestRoutes } from './requests/routes.ts'
+import { createRequestService } from './requests/service.ts'
+import { createRequestTokens } from './requests/token.ts'
 import { createConstantTime, startWait, type StartWait } from './secrets/constant-time.ts'
 import { secretRoutes } from './secrets/routes.ts'
 import { createSecretService } from './secrets/service.ts'
@@ -51,7 +54,8 @@ export function startSealed(
   const { startTimer } = time
   // Before anything runs: a setting may be wrong.
   const options = secretOptions(config)
-  const page = pageRoutes({ ...toBrand(config), options })
+  const hasRequests = config.SEALED_REQUESTS === 'anyone'
+  const page = pageRoutes({ ...toBrand(config), options, hasRequests })
   const figures = createFigures({ db, clock, startTimer, log })
   const store = createSecretStore({ db, clock, onExpired: () => figures.count('expired') })
   const tokens = createTokens({ secrets, clock })
@@ -71,6 +75,14 @@ export function startSealed(
   })
   const perDoubling = config.SEALED_DIFFICULTY_PER_DOUBLING
   const limit = (perMinute: number) => createClientLimit({ clock, limit: perMinute })
+  const constantTime = createConstantTime({
+    startWait: time.startWait,
+    ms: time.minResponseMs,
+  })
+  const tokenLimits = {
+    token: limit(config.SEALED_TOKEN_LIMIT),
+    apiToken: limit(config.SEALED_API_TOKEN_LIMIT),
+  }
   const { routes, hotRoutes } = secretRoutes({
     service: createSecretService({
       store,
@@ -85,16 +97,35 @@ export function startSealed(
       secretOptions: options,
     }),
     tokens,
-    constantTime: createConstantTime({ startWait: time.startWait, ms: time.minResponseMs }),
+    constantTime,
     limits: {
-      token: limit(config.SEALED_TOKEN_LIMIT),
-      apiToken: limit(config.SEALED_API_TOKEN_LIMIT),
+      ...tokenLimits,
       reveal: limit(config.SEALED_REVEAL_LIMIT),
       ack: limit(config.SEALED_REVEAL_LIMIT),
       burn: limit(config.SEALED_BURN_LIMIT),
       status: limit(config.SEALED_STATUS_LIMIT),
     },
   })
+  const requests =
+    config.SEALED_REQUESTS === 'off'
+      ? undefined
+      : requestRoutes({
+          service: createRequestService({
+            store,
+            tokens,
+            requestTokens: createRequestTokens({ secrets, clock }),
+            apiTokens,
+            difficulty,
+            quota,
+            clock,
+            figures,
+            needsApiToken: config.SEALED_REQUESTS === 'api-token',
+            secretOptions: options,
+          }),
+          limits: { ...tokenLimits, fill: limit(config.SEALED_TOKEN_LIMIT) },
+          constantTime,
+        })
+  if (requests) routes.route('/', requests.routes)
   const operators = createOperators(deps)
   const permit = declarePermissions('Sealed').operator(operators, 'sealed')
   const auditLog = createAuditLog({ db, clock })
@@ -104,7 +135,7 @@ export function startSealed(
   routes.route('/', page)
   return {
     routes,
-    hotRoutes,
+    hotRoutes: [...hotRoutes, ...(requests?.hotRoutes ?? [])],
     async flush() {
       await cleanup.flush()
       await Promise.all([figures.flush(), operators.settled()])

@@ -1,10 +1,11 @@
-/** `strongroom open`: opens a link and prints the secret. */
+/** `strongroom open`: opens a link and prints or saves the secret. */
 import type { SealedApi } from '@strongroom/sealed/client/api'
 import { RequestFailed } from '@strongroom/sealed/client/errors'
 import { openSecret, type OpenedSecret } from '@strongroom/sealed/client/open-secret'
+import { type Content, isFile } from '@strongroom/sealed/crypto/content'
 import { SealedError } from '@strongroom/sealed/crypto/errors'
-import { deriveKeys } from '@strongroom/sealed/crypto/keys'
 import type { Link } from '@strongroom/sealed/crypto/link'
+import { deriveReaderKeys, needsPassphrase } from '@strongroom/sealed/crypto/reader'
 import { newClaim } from '@strongroom/sealed/crypto/seal'
 import type { Command, CommandInput } from '../command.ts'
 import { connect, connectionOptions, exitCodes, retryWithProgress } from '../sealed/connection.ts'
@@ -16,18 +17,32 @@ import {
   passphraseOptions,
   refuseSharedInput,
 } from '../sealed/passphrase.ts'
-import { escapeForTerminal } from '../output.ts'
+import { escapeControls, escapeForTerminal } from '../output.ts'
 import { writeOut } from '../sealed/output.ts'
+import { saveContent, saveTarget, type SaveTarget } from '../sealed/save.ts'
+
+type ReaderLink = Link & { kind: 'secret' | 'own' }
 
 const openCommand: Command = {
   name: 'open',
   kind: 'client',
   args: '[LINK]',
-  summary: 'Open a link and print the secret',
+  summary: 'Open a link and print or save the secret',
   secretArgs: true,
-  options: { ...passphraseOptions, ...connectionOptions },
+  options: {
+    output: { value: 'PATH', summary: 'Save it as a new file or in a directory; "-" prints it' },
+    ...passphraseOptions,
+    ...connectionOptions,
+  },
   about: `Without a link, or with "-", reads it from standard input, which keeps it out of the shell history.
 Asks for the passphrase if the secret has one.
+
+Prints a text. A file is saved in the current directory under its own name, or printed if standard
+output is not a terminal. A file that exists is never overwritten, names that begin with a dot get "_"
+instead, and only you can read what is saved.
+
+The link may also be your own of "strongroom request". Anyone with its request link could have written
+what it opens.
 
 This uses up one view. If the response is lost, the request is repeated for half a minute without
 using another.
@@ -40,14 +55,56 @@ ${exitCodes}`,
     if (argument === '-') refuseSharedInput(input.options, 'the link')
     const link = await secretLink(argument)
     const api = connect(link.base, input)
+    const target = await findTarget(link, input)
     // Created before the first request, so that a repeated request is recognised as the same reader's.
     const claim = newClaim()
-    const { text, remainingViews } = await openWithPassphrase(api, link, claim, input)
-    if (input.json) await writeOut(`${JSON.stringify({ text, remainingViews }, null, 2)}\n`)
-    else if (process.stdout.isTTY) await showOnTerminal(text)
-    else await writeOut(text)
+    const opened = await openWithPassphrase(api, link, claim, input)
+    await deliver(opened, target, input)
     await acknowledge(api, link.id, claim)
   },
+}
+
+/** Where to save it; undefined to print it. */
+async function findTarget(
+  link: ReaderLink,
+  { json, options }: CommandInput,
+): Promise<SaveTarget | undefined> {
+  const { output } = options
+  if (output === '-') return undefined
+  if (typeof output === 'string') return saveTarget(output)
+  const isFileLink = link.kind === 'secret' && link.fragment.isFile
+  return isFileLink && process.stdout.isTTY && !json ? saveTarget('.') : undefined
+}
+
+/** Prints the secret or saves it. */
+async function deliver(
+  { content, remainingViews }: OpenedSecret,
+  target: SaveTarget | undefined,
+  { json, options }: CommandInput,
+): Promise<void> {
+  const isPrinted = options['output'] === '-'
+  // What somebody put into a request may be a file or a text.
+  const isUnexpectedFile = isFile(content) && process.stdout.isTTY && !json && !isPrinted
+  const saveIn = target ?? (isUnexpectedFile ? { directory: '.' } : undefined)
+  const path = saveIn && (await saveContent(saveIn, content))
+  if (json) {
+    const shown = path === undefined ? toView(content) : { path, ...describe(content) }
+    return writeOut(`${JSON.stringify({ ...shown, remainingViews }, null, 2)}\n`)
+  }
+  // The name is the sender's choice.
+  if (path !== undefined) return writeOut(`Saved to ${escapeControls(path)}\n`)
+  if (isFile(content)) return writeOut(content.bytes)
+  return process.stdout.isTTY ? showOnTerminal(content) : writeOut(content)
+}
+
+/** The content for programs: a text, or a file in base64. */
+function toView(content: Content) {
+  if (!isFile(content)) return { text: content }
+  return { ...describe(content), base64: Buffer.from(content.bytes).toString('base64') }
+}
+
+function describe(content: Content) {
+  return isFile(content) ? { name: content.name, mediaType: content.mediaType } : {}
 }
 
 async function showOnTerminal(text: string): Promise<void> {
@@ -63,24 +120,35 @@ async function showOnTerminal(text: string): Promise<void> {
 
 async function openWithPassphrase(
   api: SealedApi,
-  { id, fragment }: Link & { kind: 'secret' },
+  link: ReaderLink,
   claim: string,
   input: CommandInput,
 ): Promise<OpenedSecret> {
+  const { id } = link
   const retry = retryWithProgress(input.output)
-  const given = fragment.passphraseProtected ? await readConfiguredPassphrase(input) : undefined
-  if (given !== undefined || !fragment.passphraseProtected) {
-    return openSecret(api, { id, claim, keys: await deriveKeys(fragment, given) }, retry)
+  const isProtected = needsPassphrase(link)
+  const given = isProtected ? await readConfiguredPassphrase(input) : undefined
+  if (given !== undefined || !isProtected) {
+    const keys = await deriveReaderKeys(link, given)
+    return openSecret(api, { id, claim, keys }, retry).catch(orNotFilled(link))
   }
   for (;;) {
     const typed = await askPassphrase('Passphrase: ')
     try {
-      const keys = await deriveKeys(fragment, typed)
+      const keys = await deriveReaderKeys(link, typed)
       return await openSecret(api, { id, claim, keys }, retry)
     } catch (error) {
       if (!canRetry(error)) throw error
       input.output.progress(error.message)
     }
+  }
+}
+
+/** A request that nobody has filled yet looks like a secret that has ended. */
+function orNotFilled({ kind }: ReaderLink) {
+  return (error: unknown): never => {
+    const isMissing = error instanceof RequestFailed && error.code === 'not_available'
+    throw kind === 'own' && isMissing ? new RequestFailed('not_filled') : error
   }
 }
 

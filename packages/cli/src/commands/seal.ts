@@ -1,19 +1,18 @@
-/** `strongroom seal`: encrypts a text and prints the link that opens it once. */
-import { defineConfig } from '@strongroom/kit/config'
+/** `strongroom seal`: encrypts a text or a file and prints the link that opens it once. */
 import type { SecretOptions } from '@strongroom/sealed/api'
 import { findSealed } from '@strongroom/sealed/client/find-server'
 import { retryWhenRateLimited } from '@strongroom/sealed/client/retry'
 import { type NewSecret, sealSecret } from '@strongroom/sealed/client/seal-secret'
 import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
-import { MAX_TTL_SECONDS, MAX_VIEWS, MIN_TTL_SECONDS } from '@strongroom/sealed/limits'
-import { sealedSettings } from '@strongroom/sealed/settings'
+import { MAX_VIEWS } from '@strongroom/sealed/limits'
 import { type Command, usageError, DEFAULT_SERVER } from '../command.ts'
-import { formatDuration, parseDuration } from '../output.ts'
+import { formatDuration } from '../output.ts'
 import {
   connect,
   connectionOptions,
   exitCodes,
+  readApiToken,
   retryWithProgress,
   serverOf,
 } from '../sealed/connection.ts'
@@ -25,10 +24,8 @@ import {
   passphraseOptions,
   refuseSharedInput,
 } from '../sealed/passphrase.ts'
-import { secretText } from '../sealed/input.ts'
-import { workProgress } from '../sealed/output.ts'
-
-const tokenSetting = defineConfig({ SEALED_TOKEN: sealedSettings.SEALED_TOKEN })
+import { parseTtl, secretContent } from '../sealed/input.ts'
+import { formatUntil, workProgress } from '../sealed/output.ts'
 
 const sealCommand: Command = {
   name: 'seal',
@@ -36,7 +33,7 @@ const sealCommand: Command = {
   summary: 'Seal a secret and print the link that opens it once',
   secretArgs: true,
   options: {
-    file: { value: 'PATH', summary: 'Seal this file instead of standard input' },
+    file: { value: 'PATH', summary: 'Seal this file, with its name, instead of a text' },
     ttl: {
       value: 'TIME',
       summary: 'Expiry: 15m to 90d, such as 900s, 15m, 1h or 7d (the server says, usually 1d)',
@@ -50,9 +47,10 @@ const sealCommand: Command = {
     },
     ...connectionOptions,
   },
-  about: `Reads up to 50 KB from standard input, or asks for the text on a terminal. Nothing is trimmed: the
-output of "echo" ends with a newline, that of "printf %s" does not. The text is encrypted here; the
-server receives neither the text nor the key.
+  about: `Reads up to 50 KB of text from standard input, or asks for it on a terminal. Nothing is trimmed: the
+output of "echo" ends with a newline, that of "printf %s" does not. With --file, seals any file; the
+file and its name have at most 50 KB together. "strongroom seal < PATH" seals a text without a name.
+Everything is encrypted here; the server receives neither the secret, nor its name, nor the key.
 
 Prints two lines: the link for the reader, and the management link for you, for "strongroom burn"
 and "strongroom receipt".
@@ -74,7 +72,7 @@ ${exitCodes}`,
     const file = typeof options['file'] === 'string' ? options['file'] : undefined
     if (file === undefined) refuseSharedInput(options, 'the secret')
     const asks = asksForPassphrase(options)
-    const text = await secretText(file)
+    const content = await secretContent(file)
     const passphrase =
       (await readConfiguredPassphrase(input)) ?? (asks ? await askNewPassphrase() : undefined)
     const retry = retryWithProgress(output)
@@ -86,7 +84,7 @@ ${exitCodes}`,
     const progress = workProgress(json ? undefined : process.stderr)
     const made = await sealSecret(
       api,
-      { text, passphrase, ttlSeconds, maxViews, receipt: options['receipt'] === true },
+      { content, passphrase, ttlSeconds, maxViews, receipt: options['receipt'] === true },
       {
         issued,
         solve: (challenge, ciphertext, { signal }) =>
@@ -96,7 +94,7 @@ ${exitCodes}`,
     const link = formatLink(api.base, made.secret)
     const managementLink = formatLink(api.base, made.management)
     const { expiresAt } = made
-    const until = `${new Date(expiresAt * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    const until = formatUntil(expiresAt)
     output.result(
       process.stdout.isTTY
         ? labelled({ link, managementLink, until, maxViews, passphrase })
@@ -104,11 +102,6 @@ ${exitCodes}`,
       { link, managementLink, expiresAt },
     )
   },
-}
-
-/** Without the other settings, which would load the server. */
-function readApiToken({ SEALED_TOKEN, SEALED_TOKEN_FILE }: NodeJS.ProcessEnv): string | undefined {
-  return tokenSetting.parse({ SEALED_TOKEN, SEALED_TOKEN_FILE }).SEALED_TOKEN
 }
 
 function labelled(made: {
@@ -146,13 +139,6 @@ function withDefaults(
     throw usageError(`--views must be at most ${maxViews}, ${source}`)
   }
   return { ttlSeconds: ttl ?? defaultTtlSeconds, maxViews: views ?? defaultViews }
-}
-
-function parseTtl(given: string | boolean | undefined): number | undefined {
-  if (typeof given !== 'string') return undefined
-  const seconds = parseDuration('ttl', given)
-  if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return seconds
-  throw usageError('--ttl must be from 15m to 90d, such as 900s, 15m, 1h or 7d')
 }
 
 function parseViews(given: string | boolean | undefined): number | undefined {

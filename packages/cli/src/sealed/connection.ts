@@ -1,8 +1,10 @@
 /** How Sealed's commands connect to a server. */
+import { defineConfig } from '@strongroom/kit/config'
 import { createSealedApi, type SealedApi } from '@strongroom/sealed/client/api'
 import { isPrivateConnection } from '@strongroom/sealed/client/find-server'
 import { defaultRetry, type RetryOptions } from '@strongroom/sealed/client/retry'
 import { parseBase } from '@strongroom/sealed/crypto/link'
+import { sealedSettings } from '@strongroom/sealed/settings'
 import {
   type CommandInput,
   type CommandOption,
@@ -42,6 +44,16 @@ export function connect(
     )
   }
   return createSealedApi({ base, apiToken })
+}
+
+const tokenSetting = defineConfig({ SEALED_TOKEN: sealedSettings.SEALED_TOKEN })
+
+/** Without the other settings, which would load the server. */
+export function readApiToken({
+  SEALED_TOKEN,
+  SEALED_TOKEN_FILE,
+}: NodeJS.ProcessEnv): string | undefined {
+  return tokenSetting.parse({ SEALED_TOKEN, SEALED_TOKEN_FILE }).SEALED_TOKEN
 }
 
 /** Retries like the client does, and reports it. */

@@ -2,10 +2,10 @@
 import { Failure } from '@strongroom/kit/errors'
 import type { WorkProgress } from '@strongroom/sealed/crypto/proof-of-work'
 
-/** Resolves once the text is written, because the caller then gives up its claim to the secret. */
-export async function writeOut(text: string): Promise<void> {
+/** Resolves once it is written, because the caller then gives up its claim to the secret. */
+export async function writeOut(content: string | Uint8Array): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    process.stdout.write(text, (error) => {
+    process.stdout.write(content, (error) => {
       if (error) reject(writeFailure(error))
       else resolve()
     })
@@ -16,6 +16,11 @@ function writeFailure(cause: Error): Failure {
   const reason = 'code' in cause ? String(cause.code) : cause.name
   const message = `Cannot write the secret to standard output (${reason}): this view is lost`
   return new Failure('failed', message, { cause })
+}
+
+/** `2100-01-01 00:00 UTC` */
+export function formatUntil(epochSeconds: number): string {
+  return `${new Date(epochSeconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** Shows the progress of the proof of work, on a terminal only. */

@@ -29,7 +29,7 @@ export function testSealed(opened: () => TestDeployment): void {
     })
     const seal = (passphrase?: string) =>
       sealSecret(secrets, {
-        text: 'hunter2',
+        content: 'hunter2',
         ttlSeconds: 3600,
         maxViews: 1,
         receipt: true,
@@ -39,13 +39,14 @@ export function testSealed(opened: () => TestDeployment): void {
     const { id } = secret
     const keys = await deriveKeys(secret.fragment)
     const claim = newClaim()
-    expect(await openSecret(secrets, { id, keys, claim })).toMatchObject({ text: 'hunter2' })
+    expect(await openSecret(secrets, { id, keys, claim })).toMatchObject({ content: 'hunter2' })
     await secrets.ack(id, claim)
     await expect(openSecret(secrets, { id, keys, claim: newClaim() })).rejects.toThrow()
     expect(await secrets.receipt(id, management.burnToken)).toMatchObject({ state: 'viewed' })
     const burned = await seal()
     await secrets.burn(burned.secret.id, burned.management.burnToken)
-    const sealPlain = () => sealSecret(secrets, { text: 'hunter2', ttlSeconds: 3600, maxViews: 1 })
+    const sealPlain = () =>
+      sealSecret(secrets, { content: 'hunter2', ttlSeconds: 3600, maxViews: 1 })
     const [ended, expired, unread] = [await sealPlain(), await sealPlain(), await seal()]
     await backdate(server.db, ended.secret.id, 'createdAt')
     await secrets.burn(ended.secret.id, ended.management.burnToken)
@@ -63,7 +64,7 @@ export function testSealed(opened: () => TestDeployment): void {
       apiToken: created.body.token,
       fetch: async (url, init) => deployment.fetch(new Request(url, init)),
     })
-    await sealSecret(withToken, { text: 'hunter2', ttlSeconds: 3600, maxViews: 1 })
+    await sealSecret(withToken, { content: 'hunter2', ttlSeconds: 3600, maxViews: 1 })
     const page = await deployment.fetch(new Request('https://strongroom.example/sealed/'))
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")

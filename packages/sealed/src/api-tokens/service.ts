@@ -46,12 +46,14 @@ export interface ApiTokens {
   list(): Promise<ApiToken[]>
   revoke(name: string): Promise<void>
   /**
-   * Counts one secret of the token, and returns an id of the token for `isActive`. Throws if the token
-   * is invalid, revoked or expired, or its limit is reached.
+   * Counts one secret of the token, and returns an id of the token for `findActive`. Throws if the
+   * token is invalid, revoked or expired, or its limit is reached.
    */
   use(token: string): Promise<string>
-  /** Whether the token with this id is still valid. */
-  isActive(id: string): Promise<boolean>
+  /** The same with the id of the token; false if it is no longer valid. */
+  useAgain(id: string): Promise<boolean>
+  /** The token with this id, if it is still valid. */
+  findActive(id: string): Promise<ApiToken | undefined>
 }
 
 export const DEFAULT_PER_HOUR = 100
@@ -87,13 +89,25 @@ export function createApiTokens({ db, clock }: { db: Db; clock: Clock }): ApiTok
     return expiresAt === undefined || expiresAt > epochSeconds(clock)
   }
 
-  /** Written at most once a minute. Fails for a token that was revoked since it was read. */
-  async function noteUse({ name, tokenHash, lastUsedAt }: ApiTokenItem): Promise<void> {
+  /** Written at most once a minute. False for a token that was revoked since it was read. */
+  async function noteUse({ name, tokenHash, lastUsedAt }: ApiTokenItem): Promise<boolean> {
     const minute = Math.floor(epochSeconds(clock) / MINUTE_SECONDS) * MINUTE_SECONDS
-    if (lastUsedAt === minute) return
+    if (lastUsedAt === minute) return true
     const isSame = expr`${items.attr('tokenHash')} = ${tokenHash}`
     const update = expr`SET ${items.attr('lastUsedAt')} = ${minute}`
-    if (!(await conditionHeld(items.update(tokenKey(name), update, isSame)))) throw unauthorized()
+    return conditionHeld(items.update(tokenKey(name), update, isSame))
+  }
+
+  /** Counts one secret of a token that was found valid. False if it was revoked meanwhile. */
+  async function countUse(item: ApiTokenItem): Promise<boolean> {
+    const decision = await limiterOf(item.perHour).take(rateKey(item.name))
+    if (!decision.admitted) throw rateLimited(decision)
+    return noteUse(item)
+  }
+
+  async function findItem(id: string): Promise<ApiTokenItem | undefined> {
+    const item = await items.get(tokenKey(id.slice(0, id.indexOf('.'))))
+    return item !== undefined && isValid(item) && idOf(item) === id ? item : undefined
   }
 
   return {
@@ -138,15 +152,18 @@ export function createApiTokens({ db, clock }: { db: Db; clock: Clock }): ApiTok
       // Compared also for an unknown token, so that both cases take the same time.
       const isSame = timingSafeEquals(item?.tokenHash ?? new Uint8Array(32), hashOf(token))
       if (!item || !isSame || !isValid(item)) throw unauthorized()
-      const decision = await limiterOf(item.perHour).take(rateKey(name))
-      if (!decision.admitted) throw rateLimited(decision)
-      await noteUse(item)
+      if (!(await countUse(item))) throw unauthorized()
       return idOf(item)
     },
 
-    async isActive(id) {
-      const item = await items.get(tokenKey(id.slice(0, id.indexOf('.'))))
-      return item !== undefined && isValid(item) && idOf(item) === id
+    async useAgain(id) {
+      const item = await findItem(id)
+      return item !== undefined && (await countUse(item))
+    },
+
+    async findActive(id) {
+      const item = await findItem(id)
+      return item && toApiToken(item)
     },
   }
 }

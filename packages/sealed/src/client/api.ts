@@ -2,8 +2,11 @@
 import type {
   CreateResponse,
   TokenResponse,
+  FillRequest,
+  NewRequestRequest,
   NewSecretRequest,
   ReceiptResponse,
+  RequestTokenResponse,
   RevealResponse,
 } from '../api.ts'
 import type { RevealProof } from '../crypto/seal.ts'
@@ -15,6 +18,8 @@ export interface SealedApi {
   base: string
   issueToken(): Promise<TokenResponse>
   createSecret(token: string, secret: NewSecretRequest): Promise<CreateResponse>
+  createRequest(request: NewRequestRequest): Promise<RequestTokenResponse>
+  fillRequest(id: string, token: string, secret: FillRequest): Promise<CreateResponse>
   reveal(id: string, request: RevealProof & { claim: string }): Promise<RevealResponse>
   /** Confirms that the reader has the secret, so that the server can delete it. */
   ack(id: string, claim: string): Promise<void>
@@ -43,14 +48,14 @@ export function createSealedApi(options: {
     idleTimeoutMs = IDLE_TIMEOUT_MS,
   ) => send({ method, url: `${base}v1/${path}`, ...rest }, { fetch, idleTimeoutMs })
   const secret = (id: string) => `secrets/${encodeURIComponent(id)}`
+  const withApiToken =
+    apiToken === undefined ? {} : { headers: { authorization: `Bearer ${apiToken}` } }
 
   return {
     base,
 
     async issueToken() {
-      const headers = apiToken === undefined ? undefined : { authorization: `Bearer ${apiToken}` }
-      const request = headers && { headers }
-      const issued = requireShape<TokenResponse>(await call('POST', 'token', request), {
+      const issued = requireShape<TokenResponse>(await call('POST', 'token', withApiToken), {
         token: 'string',
         id: 'string',
         challenge: 'object',
@@ -78,6 +83,22 @@ export function createSealedApi(options: {
         burnToken: 'string',
         expiresAt: 'number',
       })
+    },
+
+    async createRequest(body) {
+      const created = await call('POST', 'requests', { ...withApiToken, body })
+      return requireShape<RequestTokenResponse>(created, {
+        token: 'string',
+        id: 'string',
+        expiresAt: 'number',
+      })
+    },
+
+    async fillRequest(id, token, body) {
+      const headers = { authorization: `Bearer ${token}` }
+      const path = `requests/${encodeURIComponent(id)}`
+      const filled = await call('POST', path, { headers, body }, UPLOAD_TIMEOUT_MS)
+      return requireShape<CreateResponse>(filled, { burnToken: 'string', expiresAt: 'number' })
     },
 
     async reveal(id, { link, proof, claim }) {

@@ -3,6 +3,11 @@
 const messages = {
   not_available:
     'The secret does not exist, was already opened, was burned or has expired. Ask for a new link.',
+  not_filled:
+    'The request was not filled in yet, or its secret was already opened, was burned or has expired.',
+  request_used:
+    'This request was already used or withdrawn. If you did not fill it in, tell the requester.',
+  request_expired: 'This request has expired. Ask for a new one.',
   wrong_passphrase: 'The passphrase is wrong.',
   rate_limited: 'Too many requests. Try again later.',
   invalid_token: 'The creation token has expired. Try again.',

@@ -1,25 +1,23 @@
 /** Finds where Sealed is mounted, and checks that the connection is private. */
-import type { TokenResponse } from '../api.ts'
 import { parseBase } from '../crypto/link.ts'
-import type { SealedApi } from './api.ts'
 import { RequestFailed } from './errors.ts'
 
 /**
- * Requests a token where Sealed may be mounted: under `/sealed/` or at the root of a server. A URL
- * with a path is probably that of the page itself, and is tried first.
+ * Makes a first request where Sealed may be mounted: under `/sealed/` or at the root of a server. A
+ * URL with a path is probably that of the page itself, and is tried first.
  */
-export async function findSealed(
+export async function findSealed<T>(
   server: string,
-  requestToken: (base: string) => Promise<{ api: SealedApi; issued: TokenResponse }>,
-): Promise<{ api: SealedApi; issued: TokenResponse }> {
+  request: (base: string) => Promise<T>,
+): Promise<T> {
   const [first, second] = candidateBases(server)
   try {
-    return await requestToken(first)
+    return await request(first)
   } catch (error) {
     const isNotSealed = error instanceof RequestFailed && error.code === 'not_sealed'
     if (!isNotSealed) throw error
   }
-  return requestToken(second)
+  return request(second)
 }
 
 function candidateBases(server: string): readonly [string, string] {

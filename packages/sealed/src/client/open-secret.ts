@@ -1,13 +1,14 @@
 /** Opens a secret, even if responses are lost. */
 import type { RevealResponse } from '../api.ts'
-import type { SecretKeys } from '../crypto/keys.ts'
-import { openText, revealProof } from '../crypto/seal.ts'
+import type { Content } from '../crypto/content.ts'
+import { openSealed, type ReaderKeys } from '../crypto/reader.ts'
+import { revealProof } from '../crypto/seal.ts'
 import type { SealedApi } from './api.ts'
 import { RequestFailed, type RequestFailure } from './errors.ts'
 import { defaultRetry, type RetryOptions, retryWhenRateLimited } from './retry.ts'
 
 export interface OpenedSecret {
-  text: string
+  content: Content
   remainingViews: number
   /** How long the same claim can read again, unless it is acknowledged. */
   graceSeconds: number
@@ -20,11 +21,11 @@ const MAX_WAIT_MS = 4000
 
 /**
  * Uses a view. Create a new claim for each reading, and reuse it when the reading is repeated. Throws
- * a `SealedError` if the text was changed, and a `RequestFailed` if the request failed.
+ * a `SealedError` if the content was changed, and a `RequestFailed` if the request failed.
  */
 export async function openSecret(
   api: SealedApi,
-  { id, keys, claim }: { id: string; keys: SecretKeys; claim: string },
+  { id, keys, claim }: { id: string; keys: ReaderKeys; claim: string },
   retry: RetryOptions = defaultRetry,
 ): Promise<OpenedSecret> {
   const request = { ...revealProof(keys), claim }
@@ -34,10 +35,10 @@ export async function openSecret(
     return api.reveal(id, request)
   }
   const { ciphertext, iv, remainingViews, graceSeconds } = await reveal(send, retry)
-  const text = await openText(keys, { id, ciphertext, iv })
+  const content = await openSealed(keys, { id, ciphertext, iv })
   // A slow response has used up some of the time.
   const remaining = graceSeconds - (retry.now() - sentAt) / 1000
-  return { text, remainingViews, graceSeconds: Math.max(0, remaining) }
+  return { content, remainingViews, graceSeconds: Math.max(0, remaining) }
 }
 
 /** After a lost response the view may be used already, so the request is repeated while its claim is live. */

@@ -2,6 +2,7 @@
 import { type Bytes, concat, utf8Bytes } from './bytes.ts'
 import { SealedError } from './errors.ts'
 import { type Fragment, header } from './fragment.ts'
+import { hkdf } from './hash.ts'
 
 const PBKDF2_ITERATIONS = 600_000
 
@@ -16,6 +17,8 @@ export interface SecretKeys {
   salt: Bytes | null
   /** Version and flags of the fragment. */
   header: Bytes
+  /** The content is a file and not a text. */
+  isFile: boolean
 }
 
 /** Takes most of a second with a passphrase. Ignores a passphrase that the fragment does not need. */
@@ -29,18 +32,9 @@ export async function deriveKeys(fragment: Fragment, passphrase?: string): Promi
     proof: await hkdf(keyMaterial, 'sealed/1/proof', 32),
     link: await hkdf(linkKey, 'sealed/1/link', 32),
     salt,
-    header: header(passphraseProtected),
+    header: header(fragment),
+    isFile: fragment.isFile,
   }
-}
-
-export async function sha256(bytes: Bytes): Promise<Bytes> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-}
-
-async function hkdf(ikm: Bytes, info: string, size: number): Promise<Bytes> {
-  const key = await crypto.subtle.importKey('raw', ikm, 'HKDF', false, ['deriveBits'])
-  const algorithm = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: utf8Bytes(info) }
-  return new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, size * 8))
 }
 
 async function stretch(passphrase: string | undefined, salt: Bytes): Promise<Bytes> {

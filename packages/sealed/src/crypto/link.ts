@@ -1,11 +1,22 @@
 /**
- * Links: `{base}#{id}:{fragment}` opens a secret, `{base}#m:{id}:{burnToken}` manages it. The id is
- * after the `#` too, so that a request for the page does not contain it.
+ * Links: `{base}#{id}:{fragment}` opens a secret, `{base}#m:{id}:{burnToken}` manages it, and
+ * `{base}#r:{id}:{fragment}:{token}` asks for one. The id is after the `#` too, so that a request for
+ * the page does not contain it.
  */
 import { parseUrl } from '@strongroom/kit/parse-url'
 import { fromBase64url } from './bytes.ts'
 import { SealedError } from './errors.ts'
 import { type Fragment, formatFragment, parseFragment } from './fragment.ts'
+import {
+  formatOwnFragment,
+  formatRequestFragment,
+  isRequestVersion,
+  type OwnFragment,
+  parseOwnFragment,
+  parseRequestFragment,
+  type RequestFragment,
+} from './request-fragment.ts'
+import { readRequestToken } from './request-token.ts'
 
 /** The part after the `#`. */
 export type LinkTarget =
@@ -13,6 +24,23 @@ export type LinkTarget =
   /** A link whose key is sent separately: `{base}#{id}`. */
   | { kind: 'secret-without-key'; id: string }
   | { kind: 'management'; id: string; burnToken: string }
+  | OwnTarget
+  | RequestTarget
+
+/** The requester's own link, which opens what was put into the request. */
+export interface OwnTarget {
+  kind: 'own'
+  id: string
+  fragment: OwnFragment
+}
+
+/** Lets its holder put one secret into the request. */
+export interface RequestTarget {
+  kind: 'request'
+  id: string
+  fragment: RequestFragment
+  token: string
+}
 
 /** `base` is where Sealed is mounted, with a trailing slash; the API is at `{base}v1`. */
 export type Link = LinkTarget & { base: string }
@@ -29,6 +57,10 @@ export function formatTarget(target: LinkTarget): string {
       return target.id
     case 'management':
       return `m:${target.id}:${target.burnToken}`
+    case 'own':
+      return `${target.id}:${formatOwnFragment(target.fragment)}`
+    case 'request':
+      return `r:${target.id}:${formatRequestFragment(target.fragment)}:${target.token}`
   }
 }
 
@@ -42,6 +74,7 @@ export function parseLink(text: string): Link {
 /** Parses the part after the `#`. Throws a `SealedError` if it is not one. */
 export function parseTarget(text: string): LinkTarget {
   const parts = text.split(':')
+  if (parts[0] === 'r') return parseRequest(parts.slice(1))
   const isManagement = parts[0] === 'm'
   const [id = '', key, ...more] = isManagement ? parts.slice(1) : parts
   if (!isId(id) || more.length > 0) throw new SealedError('link_malformed')
@@ -50,7 +83,17 @@ export function parseTarget(text: string): LinkTarget {
     return { kind: 'management', id, burnToken: key }
   }
   if (key === undefined) return { kind: 'secret-without-key', id }
+  if (isRequestVersion(key)) return { kind: 'own', id, fragment: parseOwnFragment(key) }
   return { kind: 'secret', id, fragment: parseFragment(key) }
+}
+
+function parseRequest([id = '', key, token, ...more]: readonly string[]): RequestTarget {
+  if (!isId(id) || more.length > 0) throw new SealedError('link_malformed')
+  if (key === undefined || token === undefined) throw new SealedError('link_incomplete')
+  const fragment = parseRequestFragment(key)
+  // A token of another request would be refused only after the secret was typed.
+  if (readRequestToken(token)?.id !== id) throw new SealedError('link_incomplete')
+  return { kind: 'request', id, fragment, token }
 }
 
 /** Canonical base64url of 16 bytes. */

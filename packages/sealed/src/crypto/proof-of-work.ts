@@ -14,6 +14,11 @@ export interface Challenge {
   perDoubling: number
 }
 
+/** The challenge for putting a secret into a request, so that the work serves this request only. */
+export function challengeForRequest(challenge: Challenge, requestId: string): Challenge {
+  return { ...challenge, prefix: `${challenge.prefix}.${requestId}` }
+}
+
 /** Zero bits needed for a ciphertext of this size. */
 export function requiredBits(
   { difficulty, perDoubling }: Pick<Challenge, 'difficulty' | 'perDoubling'>,

@@ -1,4 +1,4 @@
-/** Seals and opens texts in browsers and in Node, with WebCrypto only. */
+/** Seals and opens texts and files in browsers and in Node, with WebCrypto only. */
 import {
   type Bytes,
   concat,
@@ -10,10 +10,12 @@ import {
   toHex,
   utf8Bytes,
 } from './bytes.ts'
+import { type Content, contentBytes, isFile, parseContent } from './content.ts'
 import { SealedError } from './errors.ts'
 import { type Fragment, LINK_KEY_BYTES } from './fragment.ts'
-import { deriveKeys, type SecretKeys, sha256 } from './keys.ts'
-import { MAX_TEXT_BYTES, pad, unpad } from './padding.ts'
+import { sha256 } from './hash.ts'
+import { deriveKeys, type SecretKeys } from './keys.ts'
+import { pad, unpad } from './padding.ts'
 
 /** What the server stores. It cannot open the secret with it. */
 export interface SealedBody {
@@ -36,7 +38,7 @@ export interface RevealProof {
   proof: string
 }
 
-export interface SealedText {
+export interface SealedContent {
   /** Only for the link; never send it to a server. */
   fragment: Fragment
   body: SealedBody
@@ -44,15 +46,15 @@ export interface SealedText {
   ciphertext: Bytes
 }
 
-/** Throws a `SealedError` for an invalid text or passphrase. */
-export async function sealText(
-  options: { id: string; text: string; passphrase?: string | undefined },
+/** Throws a `SealedError` for an invalid content or passphrase. */
+export async function sealContent(
+  options: { id: string; content: Content; passphrase?: string | undefined },
   random: RandomBytes = randomBytes,
-): Promise<SealedText> {
-  const { id, text, passphrase } = options
-  const bytes = textBytes(text)
+): Promise<SealedContent> {
+  const { id, content, passphrase } = options
+  const bytes = contentBytes(content)
   const passphraseProtected = passphrase !== undefined
-  const fragment = { passphraseProtected, linkKey: random(LINK_KEY_BYTES) }
+  const fragment = { passphraseProtected, isFile: isFile(content), linkKey: random(LINK_KEY_BYTES) }
   const keys = await deriveKeys(fragment, passphrase)
   const iv = random(12)
   const key = await aesKey(keys, 'encrypt')
@@ -72,11 +74,11 @@ export async function sealText(
   }
 }
 
-/** The text exactly as it was sealed. Throws `cannot_open` if anything was changed. */
-export async function openText(
+/** The content exactly as it was sealed, except for an unsafe name of a file. Throws `cannot_open` if anything was changed. */
+export async function openContent(
   keys: SecretKeys,
   sealed: { id: string } & Pick<SealedBody, 'ciphertext' | 'iv'>,
-): Promise<string> {
+): Promise<Content> {
   const iv = fromBase64(sealed.iv)
   const ciphertext = fromBase64(sealed.ciphertext)
   if (iv?.length !== 12 || !ciphertext) throw new SealedError('cannot_open')
@@ -86,37 +88,18 @@ export async function openText(
     // WebCrypto does not say why it failed.
     .catch(() => undefined)
   const bytes = decrypted && unpad(new Uint8Array(decrypted))
-  const text = bytes && decodeText(bytes)
-  if (text === undefined) throw new SealedError('cannot_open')
-  return text
+  const content = bytes && parseContent(bytes, keys.isFile)
+  if (content === undefined) throw new SealedError('cannot_open')
+  return content
 }
 
-/** Undefined for invalid UTF-8, which another program might have sealed. */
-function decodeText(bytes: Bytes): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
-export function revealProof(keys: SecretKeys): RevealProof {
+export function revealProof(keys: Pick<SecretKeys, 'link' | 'proof'>): RevealProof {
   return { link: toBase64url(keys.link), proof: toBase64url(keys.proof) }
 }
 
 /** Identifies a reader. Create it before the first request, and reuse it when a response was lost. */
 export function newClaim(random: RandomBytes = randomBytes): string {
   return toHex(random(16))
-}
-
-/** The UTF-8 of a text. Throws a `SealedError` if it cannot be sealed. */
-export function textBytes(text: string): Bytes {
-  if (text === '') throw new SealedError('text_empty')
-  // UTF-8 cannot encode a lone surrogate and would replace it.
-  if (/\p{Surrogate}/u.test(text)) throw new SealedError('text_malformed')
-  const bytes = utf8Bytes(text)
-  if (bytes.length > MAX_TEXT_BYTES) throw new SealedError('text_too_long')
-  return bytes
 }
 
 function aesKey({ enc }: SecretKeys, use: 'encrypt' | 'decrypt') {

@@ -10,8 +10,14 @@ export interface Brand {
   logo?: Asset | undefined
 }
 
+export interface PageContent extends Brand {
+  options: SecretOptions
+  /** Whether everyone can make requests. */
+  hasRequests: boolean
+}
+
 /** URLs are relative, so that the page works wherever it is mounted. */
-export function SealedDocument({ name, logo, options }: Brand & { options: SecretOptions }) {
+export function SealedDocument({ name, logo, options, hasRequests }: PageContent) {
   const icon = logo ?? iconFile
   return (
     <html lang="en">
@@ -49,6 +55,7 @@ export function SealedDocument({ name, logo, options }: Brand & { options: Secre
           data-worker={`assets/${workerScript.name}`}
           data-name={name}
           data-options={JSON.stringify(options)}
+          data-requests={hasRequests ? '' : undefined}
         >
           <noscript>
             <div class="words">

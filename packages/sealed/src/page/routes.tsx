@@ -5,10 +5,9 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { publicRoute } from '@strongroom/kit/http/permissions'
 import { acceptsGzip } from '@strongroom/platform/accepts-gzip'
 import { html } from 'hono/html'
-import type { SecretOptions } from '../api.ts'
 import { ESCAPED_HASH } from '../crypto/link.ts'
 import { assets } from './assets.ts'
-import { type Brand, SealedDocument } from './document.tsx'
+import { type PageContent, SealedDocument } from './document.tsx'
 
 const policy = pagePolicy({
   scripts: ["'self'"],
@@ -21,7 +20,7 @@ const policy = pagePolicy({
 })
 
 /** The page is the same for everyone, so it is rendered once. */
-export function pageRoutes(content: Brand & { options: SecretOptions }): OpenAPIHono<AppEnv> {
+export function pageRoutes(content: PageContent): OpenAPIHono<AppEnv> {
   const { logo } = content
   const served = logo ? [...assets, logo] : assets
   const files = new Map(served.map((asset) => [asset.name, asset]))

@@ -4,14 +4,24 @@ import { PADDED_SIZES } from '../crypto/padding.ts'
 import { MAX_PROOF_ATTEMPTS, MAX_VIEWS, TOKEN_SECONDS } from '../limits.ts'
 
 const TAG_BYTES = 16
+const POINT_BYTES = 65
 
-/** Characters of base64 → bytes, for every size of a padded text and its tag. */
-export const CIPHERTEXT_SIZES: ReadonlyMap<number, number> = new Map(
-  PADDED_SIZES.map((size) => size + TAG_BYTES).map((bytes) => [Math.ceil(bytes / 3) * 4, bytes]),
+/** Characters of base64 → bytes, for every size of a padded content and its tag. */
+export const CIPHERTEXT_SIZES: ReadonlyMap<number, number> = sizesWith(TAG_BYTES)
+
+/** The same for a secret in a request, which begins with a point of the curve. */
+export const REQUESTED_CIPHERTEXT_SIZES: ReadonlyMap<number, number> = sizesWith(
+  POINT_BYTES + TAG_BYTES,
 )
 
-/** The specification's "~68 KB". */
-export const MAX_CIPHERTEXT_CHARS = Math.max(...CIPHERTEXT_SIZES.keys())
+/** The specification's "~68 KB", and a point of the curve. */
+export const MAX_CIPHERTEXT_CHARS = Math.max(...REQUESTED_CIPHERTEXT_SIZES.keys())
+
+function sizesWith(extraBytes: number): Map<number, number> {
+  return new Map(
+    PADDED_SIZES.map((size) => size + extraBytes).map((bytes) => [Math.ceil(bytes / 3) * 4, bytes]),
+  )
+}
 
 const EpochSecond = z.number().int().positive()
 const Sha256 = z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length === 32)
@@ -58,6 +68,8 @@ const attributes = {
   receiptUntil: EpochSecond.optional(),
   /** With a receipt: the views at its creation. */
   maxViews: z.number().int().min(1).max(MAX_VIEWS).optional(),
+  /** Of a secret in a request: until then its id must not become free. */
+  requestUntil: EpochSecond.optional(),
 }
 
 export const SecretItem = z.object(attributes).refine(hasSaltIfProtected, { path: ['salt'] })
@@ -80,6 +92,10 @@ export const NewSecretItem = z
   // If TTL deleted it earlier, its creation token could be used again.
   .refine(({ createdAt, expiresAt }) => expiresAt >= createdAt + TOKEN_SECONDS, {
     path: ['expiresAt'],
+  })
+  // If it ended earlier, its request could be filled again.
+  .refine(({ expiresAt, requestUntil = 0 }) => expiresAt + TOKEN_SECONDS >= requestUntil, {
+    path: ['requestUntil'],
   })
   .refine(({ expiresAt, receiptUntil = expiresAt }) => receiptUntil >= expiresAt, {
     path: ['receiptUntil'],

@@ -1,27 +1,22 @@
-/**
- * Sealed over HTTP.
- *
- * Requests are parsed by hand. Without the link, a malformed request must look like one for a secret
- * that does not exist, down to the read of the store. And a token is verified before the body that
- * came with it is parsed.
- */
-import { OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
-import { parseBearer } from '@strongroom/kit/bearer'
-import { bodyLimit } from '@strongroom/kit/http/body-limit'
-import { networksOf } from '@strongroom/kit/http/client-address'
-import type { AppEnv } from '@strongroom/kit/http/env'
-import { honoHandler, type HotRequest, type HotRoute } from '@strongroom/kit/http/hot-routes'
-import { rateLimited } from '@strongroom/kit/http/rate-limit-headers'
-import type { HttpResponse } from '@strongroom/kit/http/request'
+/** Secrets over HTTP. */
+import type { z } from '@hono/zod-openapi'
+import type { HotRequest } from '@strongroom/kit/http/hot-routes'
 import { issueDetails } from '@strongroom/kit/http/validation'
-import { PERMISSION, publicRoute } from '@strongroom/kit/http/permissions'
 import type { RunningService } from '@strongroom/kit/service'
 import { findHeader } from '@strongroom/platform/read-body'
 import type { ClientLimit } from '@strongroom/kit/http/client-limit'
 import { AckRequest, BurnTokenHeader, NewSecretRequest, RevealRequest } from '../api.ts'
 import { sealedError } from '../errors.ts'
 import type { ConstantTime } from './constant-time.ts'
-import { MAX_CIPHERTEXT_CHARS } from './item.ts'
+import {
+  admit,
+  bearerToken,
+  createHotRoutes,
+  hasAuthorization,
+  NO_CONTENT,
+  parseJson,
+} from './hot-routes.ts'
+import { CIPHERTEXT_SIZES } from './item.ts'
 import {
   ackRoute,
   burnRoute,
@@ -34,7 +29,7 @@ import type { SecretService } from './service.ts'
 import type { Tokens } from './token.ts'
 
 /** The largest ciphertext and 1,500 bytes for the other fields. */
-const MAX_CREATE_BODY_BYTES = MAX_CIPHERTEXT_CHARS + 1500
+const MAX_CREATE_BODY_BYTES = Math.max(...CIPHERTEXT_SIZES.keys()) + 1500
 const MAX_BODY_BYTES = 1024
 
 export interface SecretLimits {
@@ -53,8 +48,7 @@ export function secretRoutes(options: {
   constantTime: ConstantTime
 }): Required<Pick<RunningService, 'routes' | 'hotRoutes'>> {
   const { service, tokens, limits, constantTime } = options
-  const routes = new OpenAPIHono<AppEnv>()
-  const hotRoutes: HotRoute[] = []
+  const { routes, hotRoutes, addRoute } = createHotRoutes()
   routes.openAPIRegistry.registerComponent('securitySchemes', 'sealed', {
     type: 'http',
     scheme: 'bearer',
@@ -66,25 +60,8 @@ export function secretRoutes(options: {
     description: 'An API token of Sealed, from `strongroom sealed token add`',
   })
 
-  function addRoute<R extends DescribedRoute>(
-    described: R,
-    maxBodyBytes: number,
-    handle: (request: HotRequest, json: Json<R>) => Promise<HttpResponse>,
-  ) {
-    const route: HotRoute = {
-      methods: [described.method.toUpperCase()],
-      path: described.getRoutingPath() as HotRoute['path'],
-      maxBodyBytes,
-      handle: (request) => handle(request, json),
-    }
-    routes.openAPIRegistry.registerPath({ ...described, [PERMISSION]: 'public' })
-    const handler = honoHandler(route)
-    routes.on([...route.methods], [route.path], publicRoute, bodyLimit(maxBodyBytes), handler)
-    hotRoutes.push(route)
-  }
-
   addRoute(tokenRoute, MAX_BODY_BYTES, async (request, respond) => {
-    const isWithToken = findHeader(request.rawHeaders, 'authorization') !== undefined
+    const isWithToken = hasAuthorization(request)
     admit(request, isWithToken ? limits.apiToken : limits.token)
     return respond(200, await service.issueToken(isWithToken ? bearerToken(request) : undefined))
   })
@@ -128,36 +105,6 @@ export function secretRoutes(options: {
   return { routes, hotRoutes }
 }
 
-type DescribedRoute = RouteConfig & { getRoutingPath(): string }
-
-/** Responds with the body that the route declares for the status. */
-type Json<R extends RouteConfig> = <S extends 200 | 201>(
-  status: S,
-  view: JsonView<R['responses'][S]>,
-) => HttpResponse
-
-type JsonView<Response> = Response extends {
-  content: { 'application/json': { schema: infer Schema extends z.ZodType } }
-}
-  ? z.infer<Schema>
-  : never
-
-const NO_CONTENT: HttpResponse = { status: 204, contentType: '', body: '' }
-
-function json(status: number, view: unknown): HttpResponse {
-  return { status, contentType: 'application/json', body: JSON.stringify(view) }
-}
-
-function admit({ clientAddress }: HotRequest, limit: ClientLimit) {
-  const refused = limit.take(networksOf(clientAddress))
-  if (refused) throw rateLimited(refused)
-}
-
-/** An empty token, which is never valid, if there is none. */
-function bearerToken({ rawHeaders }: HotRequest): string {
-  return parseBearer(findHeader(rawHeaders, 'authorization')) ?? ''
-}
-
 function burnToken({ rawHeaders }: HotRequest): string | undefined {
   return BurnTokenHeader.safeParse(findHeader(rawHeaders, 'x-burn-token')).data
 }
@@ -165,13 +112,4 @@ function burnToken({ rawHeaders }: HotRequest): string | undefined {
 /** Undefined if the body does not match the schema. */
 function parseBody<T extends z.ZodType>(request: HotRequest, schema: T): z.infer<T> | undefined {
   return schema.safeParse(parseJson(request)).data
-}
-
-/** Undefined, which matches no schema, if the body is not JSON. */
-function parseJson({ body }: HotRequest): unknown {
-  try {
-    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
-  } catch {
-    return undefined
-  }
 }

@@ -23,7 +23,7 @@ import type { SecretStore } from './store.ts'
 import type { Grant, Tokens } from './token.ts'
 
 /** How long a receipt outlives the expiry of its secret. */
-const RECEIPT_SECONDS = 7 * 24 * 60 * 60
+export const RECEIPT_SECONDS = 7 * 24 * 60 * 60
 
 /** Used for malformed requests, so that they take as long as well-formed ones and match no secret. */
 const DUMMY_CREDENTIALS = { link: randomBytes(32), proof: randomBytes(32), token: randomHex(16) }
@@ -42,7 +42,7 @@ export interface SecretService {
 export function createSecretService(options: {
   store: SecretStore
   tokens: Tokens
-  apiTokens: Pick<ApiTokens, 'use' | 'isActive'>
+  apiTokens: Pick<ApiTokens, 'use' | 'findActive'>
   difficulty: Difficulty
   perDoubling: number
   quota: Quota
@@ -72,7 +72,7 @@ export function createSecretService(options: {
 
     async create({ id, challenge, apiToken }, secret) {
       // Otherwise what was issued before the API token was revoked would seal for five more minutes.
-      if (apiToken !== undefined && !(await apiTokens.isActive(apiToken))) {
+      if (apiToken !== undefined && !(await apiTokens.findActive(apiToken))) {
         throw sealedError('invalid_token')
       }
       requireWithin(secretOptions, secret)
@@ -149,8 +149,9 @@ export function createSecretService(options: {
   }
 }
 
-function requireWithin(
-  { maxTtlSeconds, maxViews }: SecretOptions,
+/** Throws if it exceeds the operator's maxima. */
+export function requireWithin(
+  { maxTtlSeconds, maxViews }: Pick<SecretOptions, 'maxTtlSeconds' | 'maxViews'>,
   secret: Pick<NewSecretRequest, 'ttlSeconds' | 'maxViews'>,
 ) {
   const details = [
@@ -176,6 +177,6 @@ function sha256(bytes: Uint8Array): Uint8Array {
 }
 
 /** The first 128 bits of SHA-256, in the format of the token itself. */
-function tokenHash(token: string): string {
+export function tokenHash(token: string): string {
   return hash('sha256', token, 'hex').slice(0, 32)
 }

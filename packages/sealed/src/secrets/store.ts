@@ -28,6 +28,8 @@ export interface NewSecret {
   ttlSeconds: number
   /** With a receipt: until when the creator can get it. */
   receiptUntil?: number | undefined
+  /** In a request: until when its id must not become free. */
+  requestUntil?: number | undefined
 }
 
 /** Proves that a reader has the link and the passphrase, and identifies the reader. */
@@ -63,6 +65,8 @@ export type Receipt = (
 export interface SecretStore {
   /** False, and nothing is written, if the id was used before. */
   create(secret: NewSecret): Promise<boolean>
+  /** When a live secret expires. */
+  expiryOf(id: string): Promise<number | undefined>
   /** Uses a view, or reads again under a live claim. */
   claim(id: string, claim: Claim): Promise<ClaimOutcome>
   /** Ends the claim, and the secret if that was its last. */
@@ -121,6 +125,7 @@ export function createSecretStore({
       now + GRACE_SECONDS,
       seen.createdAt + TOKEN_SECONDS,
       seen.receiptUntil ?? 0,
+      seen.requestUntil ?? 0,
     )
     const take = expr`SET ${views} = ${views} - ${1}, ${attr('lastAccessAt')} = ${now},
       ${attr('lastAccessToken')} = ${claimHash}, ${deadline} = ${graceEnd}`
@@ -160,7 +165,7 @@ export function createSecretStore({
 
   return {
     async create(secret) {
-      const { burnTokenHash, salt, receiptUntil } = secret
+      const { burnTokenHash, salt, receiptUntil, requestUntil } = secret
       const createdAt = epochSeconds(clock)
       const item: NewSecretItem = {
         id: secret.id,
@@ -181,6 +186,7 @@ export function createSecretStore({
         item.receiptUntil = receiptUntil
         item.maxViews = secret.maxViews
       }
+      if (requestUntil !== undefined) item.requestUntil = requestUntil
       try {
         await newSecrets.put(item, isUnused)
         return true
@@ -189,6 +195,11 @@ export function createSecretStore({
         // After a lost response the put is repeated and finds its own item.
         return error.item?.burnToken === burnTokenHash && 'ciphertext' in error.item
       }
+    },
+
+    async expiryOf(id) {
+      const seen = await read(id)
+      return isSecret(seen) ? seen.expiresAt : undefined
     },
 
     async claim(id, claim) {

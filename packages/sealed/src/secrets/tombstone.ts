@@ -43,9 +43,9 @@ export function createTombstones(db: Db): Tombstones {
     },
 
     async end(secret, condition, now) {
-      const { id, createdAt, receiptUntil } = secret
-      // The tombstone keeps the receipt, or blocks the id while the creation token is valid.
-      const until = receiptUntil ?? createdAt + TOKEN_SECONDS
+      const { id, createdAt, receiptUntil, requestUntil = 0 } = secret
+      // The tombstone keeps the receipt, or blocks the id while a token for it is valid.
+      const until = Math.max(receiptUntil ?? createdAt + TOKEN_SECONDS, requestUntil)
       const stillExists = all(condition, expr`attribute_exists(${ciphertext})`)
       if (until <= now) {
         await secrets.delete({ id }, stillExists).catch(ignoreConditionFailed)

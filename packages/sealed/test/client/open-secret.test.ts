@@ -27,7 +27,7 @@ const lost = () => 'lost' as const
 describe('a secret is opened', () => {
   test('with one request if the response arrives', async () => {
     const { opened, waits, bodies } = await reading(revealed)
-    expect(await opened).toEqual({ text, remainingViews: 0, graceSeconds: 30 })
+    expect(await opened).toEqual({ content: text, remainingViews: 0, graceSeconds: 30 })
     expect(bodies()).toEqual([
       JSON.stringify({ link: expected.link, proof: expected.proof, claim }),
     ])
@@ -52,7 +52,7 @@ describe('a secret is opened', () => {
       json({}, 429),
       revealed,
     )
-    expect(await opened).toMatchObject({ text })
+    expect(await opened).toMatchObject({ content: text })
     expect(bodies()).toHaveLength(5)
     expect(new Set(bodies()).size).toBe(1)
   })
@@ -69,7 +69,7 @@ describe('a secret is opened', () => {
 
   test('after a wait that the server requested, with the full time', async () => {
     const { opened, waits } = await reading(json({}, 429, { 'retry-after': '60' }), lost, revealed)
-    expect(await opened).toMatchObject({ text })
+    expect(await opened).toMatchObject({ content: text })
     expect(waits).toEqual([
       ['rate_limited', 60],
       ['lost', 0.5],

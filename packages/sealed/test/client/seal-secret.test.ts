@@ -3,7 +3,7 @@ import { sealSecret } from '../../src/client/seal-secret.ts'
 import { fromBase64 } from '../../src/crypto/bytes.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { verifyWork } from '../../src/crypto/proof-of-work.ts'
-import { openText } from '../../src/crypto/seal.ts'
+import { openContent } from '../../src/crypto/seal.ts'
 import { answering, json } from '../support/fake-server.ts'
 
 const id = 'qbfk9EIRpnNPxOxc0C5C1Q'
@@ -11,7 +11,7 @@ const burnToken = '0123456789abcdef0123456789abcdef'
 const challenge = { prefix: id, difficulty: 6, perDoubling: 1 }
 const options = { defaultTtlSeconds: 3600, maxTtlSeconds: 7200, defaultViews: 1, maxViews: 2 }
 const issued = { token: 'the.token', id, challenge, expiresAt: 1000, options }
-const secret = { text: 'hunter2', ttlSeconds: 900, maxViews: 1 }
+const secret = { content: 'hunter2', ttlSeconds: 900, maxViews: 1 }
 
 function server() {
   return answering(json(issued), json({ id, burnToken, expiresAt: 2000 }, 201))
@@ -37,12 +37,12 @@ describe('a secret is sealed', () => {
     const ciphertext = fromBase64(sent.ciphertext) ?? new Uint8Array()
     expect(verifyWork(challenge, ciphertext, sent.pow)).toBe(true)
     const keys = await deriveKeys(made.secret.fragment)
-    expect(await openText(keys, { id, ...sent })).toBe('hunter2')
+    expect(await openContent(keys, { id, ...sent })).toBe('hunter2')
   })
 
   test('without any request if the text is invalid, which fails', async () => {
     const { api, requests } = server()
-    await expect(sealSecret(api, { ...secret, text: '' })).rejects.toMatchObject({
+    await expect(sealSecret(api, { ...secret, content: '' })).rejects.toMatchObject({
       code: 'text_empty',
     })
     expect(requests).toEqual([])

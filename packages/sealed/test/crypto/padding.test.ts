@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { MAX_TEXT_BYTES, pad, unpad } from '../../src/crypto/padding.ts'
+import { MAX_CONTENT_BYTES, pad, unpad } from '../../src/crypto/padding.ts'
 
 test('unpadding returns the padded text', () => {
-  for (const size of [0, 1, 252, 253, MAX_TEXT_BYTES]) {
+  for (const size of [0, 1, 252, 253, MAX_CONTENT_BYTES]) {
     const text = new Uint8Array(size).fill(7)
     expect(unpad(pad(text))).toEqual(text)
   }
 })
 
 test('a text longer than the limit is not padded', () => {
-  expect(() => pad(new Uint8Array(MAX_TEXT_BYTES + 1))).toThrow(RangeError)
+  expect(() => pad(new Uint8Array(MAX_CONTENT_BYTES + 1))).toThrow(RangeError)
 })
 
 test('padding that pad does not create is refused', () => {

@@ -1,10 +1,11 @@
 import { createCipheriv } from 'node:crypto'
 import { expect, test } from 'vitest'
+import type { Content } from '../../src/crypto/content.ts'
 import { SealedError } from '../../src/crypto/errors.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { parseTarget, trimPastedLink } from '../../src/crypto/link.ts'
 import { pad } from '../../src/crypto/padding.ts'
-import { openText } from '../../src/crypto/seal.ts'
+import { openContent } from '../../src/crypto/seal.ts'
 import { secretNamed } from './vectors.ts'
 
 const vector = secretNamed('a password with the newline of echo')
@@ -15,9 +16,9 @@ const { ciphertext = '', iv } = body
 const right = { target: `${id}:${fragment}`, ciphertext, iv }
 
 /** Opens a secret from a link and a response, as a reader does. */
-async function open(sealed: typeof right): Promise<string> {
+async function open(sealed: typeof right): Promise<Content> {
   const link = sealed.target === right.target ? await rightLink : await linkOf(sealed.target)
-  return openText(link.keys, { ...sealed, id: link.id })
+  return openContent(link.keys, { ...sealed, id: link.id })
 }
 
 async function linkOf(text: string) {

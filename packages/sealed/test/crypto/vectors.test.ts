@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { toBase64 } from '../../src/crypto/bytes.ts'
 import { formatFragment, parseFragment } from '../../src/crypto/fragment.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
-import { openText, revealProof, sealText } from '../../src/crypto/seal.ts'
+import { openContent, revealProof, sealContent } from '../../src/crypto/seal.ts'
 import { sealByReference } from './reference.ts'
-import { secretNamed, secrets } from './vectors.ts'
+import { files, secretNamed, secrets } from './vectors.ts'
 
 /** The random bytes of a vector, in the order of their use. */
 function given(...hex: string[]) {
@@ -16,12 +16,21 @@ function given(...hex: string[]) {
   }
 }
 
-describe.each(secrets)('the vector: $name', (vector) => {
-  const { id, linkKey, iv, text, expected } = vector
+const contents = [
+  ...secrets.map(({ text, ...vector }) => ({ ...vector, content: text, ofReference: text })),
+  ...files.map(({ file, ...vector }) => ({
+    ...vector,
+    content: { ...file, bytes: Uint8Array.from(Buffer.from(file.bytes, 'hex')) },
+    ofReference: file,
+  })),
+]
+
+describe.each(contents)('the vector: $name', (vector) => {
+  const { id, linkKey, iv, content, ofReference, expected } = vector
   const passphrase = vector.passphrase ?? undefined
 
   test('matches what is sealed', async () => {
-    const sealed = await sealText({ id, text, passphrase }, given(linkKey, iv))
+    const sealed = await sealContent({ id, content, passphrase }, given(linkKey, iv))
     expect(formatFragment(sealed.fragment)).toBe(expected.fragment)
     expect(sealed.body).toMatchObject(expected.body)
     expect(toBase64(sealed.ciphertext)).toBe(sealed.body.ciphertext)
@@ -31,10 +40,10 @@ describe.each(secrets)('the vector: $name', (vector) => {
   })
 
   test('is opened and gives the proofs that match its hashes', async () => {
-    const { body } = sealByReference({ ...vector, passphrase: vector.passphrase })
+    const { body } = sealByReference({ ...vector, content: ofReference })
     expect(body).toMatchObject(expected.body)
     const keys = await deriveKeys(parseFragment(expected.fragment), passphrase)
-    expect(await openText(keys, { id, ...body })).toBe(text)
+    expect(await openContent(keys, { id, ...body })).toEqual(content)
     const proof = revealProof(keys)
     expect(proof).toEqual({ link: expected.link, proof: expected.proof })
     const hash = (sent: string) =>

@@ -6,12 +6,24 @@ export const secrets = vectors.secrets.map(({ text, times = 1, ...rest }) => ({
   text: text.repeat(times),
 }))
 
+export const files = vectors.files.map(({ file: { times = 1, bytes, ...file }, ...rest }) => ({
+  ...rest,
+  /** Its bytes are hexadecimal. */
+  file: { ...file, bytes: bytes.repeat(times) },
+}))
+
 export const work = vectors.work.map(({ ciphertext, ...rest }) => ({
   ...rest,
   ciphertext: new Uint8Array(ciphertext.times).fill(ciphertext.byte),
 }))
 
-export const { links } = vectors
+/** The bytes of files are hexadecimal. */
+export const requests = vectors.requests.map(({ text, file, ...rest }) => ({
+  ...rest,
+  content: file ?? text,
+}))
+
+export const { links, points } = vectors
 
 export function secretNamed(name: string) {
   const found = secrets.find((secret) => secret.name === name)

@@ -92,7 +92,7 @@ describeInBrowser('secrecy of the page', (site) => {
     const reader = await site.visitor()
     await reader.goto(link.slice(0, -3))
     await expectTitle(reader, 'This link is incomplete.')
-    await reader.goto(`${site.base}#${'A'.repeat(22)}:AgAA`)
+    await reader.goto(`${site.base}#${'A'.repeat(22)}:AwAA`)
     await expectText(
       reader,
       'This link was created by a newer version of this page. Reload the page, then open the link again.',

@@ -2,7 +2,7 @@
 import type { Page, Route } from 'playwright-core'
 import type { Site } from './browser.ts'
 import { sealInNode } from './node-client.ts'
-import { expectText, expectTitle, hold, passphraseField, press } from './steps.ts'
+import { expectText, expectTitle, hold, open, passphraseField, press } from './steps.ts'
 
 export async function tour(page: Page, site: Site, look: (view: string) => Promise<void>) {
   page.on('dialog', (dialog) => void dialog.accept())
@@ -16,6 +16,13 @@ export async function tour(page: Page, site: Site, look: (view: string) => Promi
   await page.getByLabel('Your secret').fill('x'.repeat(200))
   await press(page, 'Suggest one')
   const passphrase = await passphraseField(page).inputValue()
+  await page.locator('input[type=file]').setInputFiles({
+    name: `${'long-name-'.repeat(20)}.p12`,
+    mimeType: '',
+    buffer: Buffer.from('x'),
+  })
+  await look('create, with a file')
+  await press(page, 'Remove')
   const release = await holdUp(page, '**/v1/token')
   await press(page, 'Seal it')
   await expectText(page, 'Encrypting…')
@@ -57,6 +64,39 @@ export async function tour(page: Page, site: Site, look: (view: string) => Promi
   await press(page, 'Destroy')
   await expectTitle(page, 'Destroyed.')
   await look('destroyed')
+
+  const file = { name: 'server.p12', mediaType: '', bytes: new Uint8Array(2048) }
+  await open(page, (await sealInNode(site.base, file)).link)
+  await expectTitle(page, 'Here it is.')
+  await look('shown, a file')
+
+  await page.locator('#home').click()
+  await press(page, 'Ask someone for a secret')
+  await look('request')
+  await press(page, 'Create the request')
+  await expectTitle(page, 'Request created.')
+  await page.locator('summary').click()
+  await look('request created')
+  const requestLink = await page.getByLabel('Link to send').inputValue()
+  const ownLink = await page.getByLabel('Your own link').inputValue()
+  await page.goto(ownLink)
+  await expectTitle(page, 'Your request.')
+  await hold(page)
+  await page.getByText('Not filled in yet').waitFor()
+  await look('own link, not filled in yet')
+  await page.goto(requestLink)
+  await expectTitle(page, 'Someone asks you for a secret.')
+  await press(page, 'Send it')
+  await look('fill, with an error')
+  await page.getByLabel('Your secret').fill('x')
+  await press(page, 'Send it')
+  await expectTitle(page, 'Sent.')
+  await look('sent')
+  await page.goto(requestLink)
+  await page.getByLabel('Your secret').fill('x')
+  await press(page, 'Send it')
+  await page.getByText('Already used, or withdrawn').waitFor()
+  await look('fill, already used')
 
   const { link: whole } = await sealInNode(site.base, 'text')
   await page.goto(whole.replace(/:[^:]*$/, ''))

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { RevealResponse } from '../../src/api.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { solveWork } from '../../src/crypto/proof-of-work.ts'
-import { openText, revealProof, sealText } from '../../src/crypto/seal.ts'
+import { openContent, revealProof, sealContent } from '../../src/crypto/seal.ts'
 import { openDb, startApp } from '../support/sealed-app.ts'
 import {
   bodyOf,
@@ -80,12 +80,12 @@ describe.each(serviceStores())('creating over HTTP on $name', (store) => {
     const app = await startApp(opened.db, { env: { SEALED_DIFFICULTY: '4' } })
     const text = '  pässwörd\n\t  '
     const { id, token, challenge } = await issueToken(app)
-    const sealed = await sealText({ id, text })
+    const sealed = await sealContent({ id, content: text })
     const pow = await solveWork(challenge, sealed.ciphertext)
     await postSecret(app, token, { ...sealed.body, ttlSeconds: 900, maxViews: 1, pow })
     const keys = await deriveKeys(sealed.fragment)
     const answer = await reveal(app, id, { ...revealProof(keys), claim: newClaim() })
-    expect(await openText(keys, { id, ...(await bodyOf<RevealResponse>(answer)) })).toBe(text)
+    expect(await openContent(keys, { id, ...(await bodyOf<RevealResponse>(answer)) })).toBe(text)
   })
 
   test.each([256, 1024, 4096, 16_384, 51_204])(

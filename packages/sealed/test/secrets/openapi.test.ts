@@ -21,6 +21,8 @@ describe.each(serviceStores())('the OpenAPI document', (store) => {
       'get /sealed/v1/api-tokens 200 401 403 default',
       'get /sealed/v1/figures 200 401 403 default',
       'post /sealed/v1/api-tokens 201 400 401 403 409 default',
+      'post /sealed/v1/requests 200 400 401 429 default',
+      'post /sealed/v1/requests/{id} 201 400 403 404 413 429 507 default',
       'post /sealed/v1/secrets 201 400 401 403 413 507 default',
       'post /sealed/v1/secrets/{id}/ack 204 429 default',
       'post /sealed/v1/secrets/{id}/reveal 200 403 404 429 default',

@@ -32,6 +32,8 @@ const FAILURE_TEXTS: Partial<Record<RequestFailure, TextKey>> = {
   full: 'failed.full',
   too_hard: 'failed.busy',
   invalid_token: 'failed.late',
+  request_used: 'fill.used',
+  request_expired: 'fill.expired',
 }
 
 /** An error that is not a failed request is a defect, and is reported. */

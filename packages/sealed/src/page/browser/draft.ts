@@ -1,5 +1,5 @@
 /**
- * The form with a text that is not sealed yet, while a link is open in the same tab. It stays in the
+ * The form with a text or file that is not sealed yet, while a link is open in the same tab. It stays in the
  * memory of the page and is never stored: browsers write session storage to disk.
  */
 import { button } from './controls.ts'
@@ -19,23 +19,23 @@ export function setDraft(created: DraftForm) {
   keepBindings(created.element)
 }
 
-/** Call it when the text has been sealed. */
+/** Call it when it has been sealed. */
 export function discardDraft() {
   form = undefined
   keepBindings(undefined)
 }
 
-/** Undefined if there is no text. */
+/** Undefined if it is empty. */
 export function currentDraft(): HTMLElement | undefined {
   return form?.isEmpty() === false ? form.element : undefined
 }
 
-/** Whether there is a text, and another view is shown instead. */
+/** Whether there is a draft, and another view is shown instead. */
 export function hasHiddenDraft(): boolean {
   return currentDraft()?.isConnected === false
 }
 
-/** For a view that replaced the form; nothing without a text in it. */
+/** For a view that replaced the form; nothing if that is empty. */
 export function draftNotice(): { aside?: HTMLElement } {
   if (!currentDraft()) return {}
   const kept = setText(element('p'), 'draft.kept')

@@ -14,6 +14,7 @@ import {
   takeFromAddress,
 } from './stored-link.ts'
 import { showCreate } from './views/create.ts'
+import { showFill } from './views/fill.ts'
 import { showManage } from './views/manage.ts'
 import { showEscaped, showHidden, showMessage } from './views/message.ts'
 import { showOpen } from './views/open.ts'
@@ -31,6 +32,7 @@ function start() {
   try {
     const target = parseTarget(link.target)
     if (target.kind === 'management') return showManage(target)
+    if (target.kind === 'request') return showFill(target)
     if (link.kind === 'open') return showOpen(target, link)
   } catch (error) {
     if (!(error instanceof SealedError)) throw error
@@ -53,9 +55,10 @@ showLanguageMenu()
 start()
 // Another link was opened in this tab.
 addEventListener('hashchange', start)
-// Back from a link to a text that is not sealed yet, unless that would lose the secret that is shown.
+// Back from a link to a draft, unless that would lose the secret or the new links that are shown.
 addEventListener('popstate', () => {
-  if (location.hash === '' && hasHiddenDraft() && !isCurrentScreen('shown')) startOver()
+  const isFinal = isCurrentScreen('shown') || isCurrentScreen('sealed')
+  if (location.hash === '' && hasHiddenDraft() && !isFinal) startOver()
 })
 // The back/forward cache restores a page with what it showed then: only the form may stay.
 addEventListener('pageshow', ({ persisted }) => {

@@ -1,6 +1,6 @@
 /** Runs the proof of work in a worker, so that the page stays responsive and can cancel it. */
 import { RequestFailed } from '../../client/errors.ts'
-import type { Solve } from '../../client/seal-secret.ts'
+import type { Solve } from '../../client/solve-in-time.ts'
 import type { WorkProgress } from '../../crypto/proof-of-work.ts'
 import { requireElement } from './dom.ts'
 import type { WorkMessage } from './worker.ts'

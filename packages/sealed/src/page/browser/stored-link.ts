@@ -13,6 +13,7 @@ import { GRACE_SECONDS } from '../../limits.ts'
 export type StoredLink =
   /** The claim is created with the link, before the first request. `until` is when it is hidden. */
   | { kind: 'open'; target: string; claim: string; until?: number }
+  /** A management link or a request, neither of which shows a secret. */
   | { kind: 'manage'; target: string }
   /** A secret was shown in this tab and is hidden now. */
   | { kind: 'hidden' }
@@ -75,7 +76,7 @@ export function storeArrivingLink(target: string) {
   const before = storedLink()
   if (before?.kind === 'open' && before.target === target) return
   storeLink(
-    target.startsWith('m:')
+    /^[mr]:/.test(target)
       ? { kind: 'manage', target }
       : { kind: 'open', target, claim: newClaim() },
   )

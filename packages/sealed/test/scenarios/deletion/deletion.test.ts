@@ -94,7 +94,7 @@ async function seal(
     },
   })
   const text = `a text that nobody may read ${newClaim()}`
-  const links = await sealSecret(api, { text, ttlSeconds: 86_400, maxViews, receipt })
+  const links = await sealSecret(api, { content: text, ttlSeconds: 86_400, maxViews, receipt })
   expect(stored).toHaveLength(2)
   const { id, fragment } = links.secret
   const keys = await deriveKeys(fragment)
@@ -103,7 +103,7 @@ async function seal(
 
 async function view({ id, keys, text }: Sealed, api: SealedApi): Promise<string> {
   const claim = newClaim()
-  expect((await openSecret(api, { id, keys, claim })).text).toBe(text)
+  expect((await openSecret(api, { id, keys, claim })).content).toBe(text)
   return claim
 }
 

@@ -31,6 +31,7 @@ const USES: Readonly<Record<string, string>> = {
   'ferryhook-sign-in': 'Sign-ins with GitHub and Google that are under way',
   'ferryhook-access-tokens': 'Access tokens of Ferryhook users, which last minutes',
   'sealed-token': 'Proofs of work and creation tokens of Sealed',
+  'sealed-request': 'Requests for secrets of Sealed that were not filled yet',
 }
 
 const OVERLAPS = [

@@ -9,12 +9,18 @@ import { secretOptions } from '../options.ts'
 const { hour: HOUR, day: DAY } = UNITS
 const { defaultTtlSeconds, maxTtlSeconds } = secretOptions
 const USUAL = [MIN_TTL_SECONDS, HOUR, DAY, 7 * DAY, 30 * DAY]
-const PRESETS = [...new Set([...USUAL, defaultTtlSeconds, maxTtlSeconds])]
-  .filter((seconds) => seconds <= maxTtlSeconds)
-  // oxlint-disable-next-line unicorn/no-array-sort -- a new array, and older browsers have no toSorted
-  .sort((a, b) => a - b)
-/** What "Other…" begins with. */
-const CUSTOM_DAYS = Math.min(3, Math.floor(maxTtlSeconds / DAY))
+const DEFAULTS: ExpiryOptions = {
+  minSeconds: MIN_TTL_SECONDS,
+  chosenSeconds: defaultTtlSeconds,
+  maxSeconds: maxTtlSeconds,
+}
+
+interface ExpiryOptions {
+  minSeconds: number
+  chosenSeconds: number
+  maxSeconds: number
+}
+
 const CUSTOM = 'custom'
 
 export interface ExpiryField {
@@ -23,7 +29,14 @@ export interface ExpiryField {
   seconds: () => number | undefined
 }
 
-export function expiryField(): ExpiryField {
+export function expiryField(options: ExpiryOptions = DEFAULTS): ExpiryField {
+  const { minSeconds, chosenSeconds, maxSeconds } = options
+  const durations = [...new Set([...USUAL, chosenSeconds, maxSeconds])]
+    .filter((seconds) => seconds >= minSeconds && seconds <= maxSeconds)
+    // oxlint-disable-next-line unicorn/no-array-sort -- a new array, and older browsers have no toSorted
+    .sort((a, b) => a - b)
+  // What "Other…" begins with.
+  const days = Math.min(Math.max(3, Math.ceil(minSeconds / DAY)), Math.floor(maxSeconds / DAY))
   const id = newId()
   const amount = element('input', {
     id,
@@ -31,11 +44,11 @@ export function expiryField(): ExpiryField {
     type: 'number',
     inputmode: 'numeric',
     min: '1',
-    value: String(CUSTOM_DAYS || MIN_TTL_SECONDS / UNITS.minute),
+    value: String(days || Math.ceil(minSeconds / UNITS.minute)),
   })
   const unit = element('select', { id: `${id}u`, class: 'input' })
   for (const name of Object.keys(UNITS)) unit.append(element('option', { value: name }))
-  unit.value = CUSTOM_DAYS > 0 ? 'day' : 'minute'
+  unit.value = days > 0 ? 'day' : 'minute'
   onLanguageChange(unit, updateUnitNames)
   const problem = fieldError(amount)
   const custom = element(
@@ -50,13 +63,13 @@ export function expiryField(): ExpiryField {
   const presets = radioGroup({
     label: 'create.expiry',
     values: [
-      ...PRESETS.map((seconds) => ({
+      ...durations.map((seconds) => ({
         value: String(seconds),
         label: () => formatDuration(seconds),
       })),
       { value: CUSTOM, label: () => text('create.custom') },
     ],
-    chosen: String(defaultTtlSeconds),
+    chosen: String(chosenSeconds),
     onChange(value) {
       custom.hidden = value !== CUSTOM
       if (!custom.hidden) amount.focus()
@@ -80,13 +93,13 @@ export function expiryField(): ExpiryField {
     seconds() {
       if (presets.value() !== CUSTOM) return Number(presets.value())
       const seconds = amount.valueAsNumber * UNITS[unit.value as Unit]
-      if (Number.isInteger(seconds) && seconds >= MIN_TTL_SECONDS && seconds <= maxTtlSeconds) {
+      if (Number.isInteger(seconds) && seconds >= minSeconds && seconds <= maxSeconds) {
         return seconds
       }
       problem.set(() =>
         text('create.range', {
-          least: formatDuration(MIN_TTL_SECONDS),
-          most: formatDuration(maxTtlSeconds),
+          least: formatDuration(minSeconds),
+          most: formatDuration(maxSeconds),
         }),
       )
       amount.focus()

@@ -1,7 +1,7 @@
 /** The text to seal, with a counter of its bytes. */
+import { contentBytes } from '../../../crypto/content.ts'
 import { SealedError } from '../../../crypto/errors.ts'
-import { MAX_TEXT_BYTES } from '../../../crypto/padding.ts'
-import { textBytes } from '../../../crypto/seal.ts'
+import { MAX_CONTENT_BYTES } from '../../../crypto/padding.ts'
 import { fieldError } from '../controls.ts'
 import { element, newId } from '../dom.ts'
 import { formatNumber } from '../format.ts'
@@ -39,7 +39,7 @@ export function secretTextField(): SecretTextField {
   input.addEventListener('input', () => {
     problem.clear()
     counter.textContent = counterText()
-    counter.classList.toggle('is-over', byteLength() > MAX_TEXT_BYTES)
+    counter.classList.toggle('is-over', byteLength() > MAX_CONTENT_BYTES)
   })
 
   function byteLength() {
@@ -47,11 +47,11 @@ export function secretTextField(): SecretTextField {
   }
 
   function counterText() {
-    const over = byteLength() - MAX_TEXT_BYTES
+    const over = byteLength() - MAX_CONTENT_BYTES
     if (over > 0) return text('create.tooLong', { over: formatNumber(over) })
     return text('create.used', {
       used: formatNumber(byteLength()),
-      limit: formatNumber(MAX_TEXT_BYTES),
+      limit: formatNumber(MAX_CONTENT_BYTES),
     })
   }
 
@@ -66,7 +66,7 @@ export function secretTextField(): SecretTextField {
     input,
     value() {
       try {
-        textBytes(input.value)
+        contentBytes(input.value)
         return input.value
       } catch (error) {
         if (!(error instanceof SealedError)) throw error

@@ -1,23 +1,32 @@
-/** The submit button of the form, and the progress while the secret is sealed. */
-import { type NewLinks, type NewSecret, sealSecret } from '../../../client/seal-secret.ts'
-import { api, failureText, retryWithStatus } from '../api.ts'
+/** The submit button of a form, and the progress while its secret is sealed. */
+import type { RetryOptions } from '../../../client/retry.ts'
+import type { Solve } from '../../../client/solve-in-time.ts'
+import { failureText, retryWithStatus } from '../api.ts'
 import { button, fieldError } from '../controls.ts'
 import { element } from '../dom.ts'
-import { discardDraft } from '../draft.ts'
-import { onLanguageChange, setText, text } from '../language.ts'
+import { onLanguageChange, setText, text, type TextKey } from '../language.ts'
 import { announce } from '../layout.ts'
 import { solveInWorker } from '../solve-in-worker.ts'
-import { showResult } from '../views/result.ts'
 
-export function submitBar(options: {
+/** How the client works on behalf of the form. */
+export interface SubmitWork {
+  signal: AbortSignal
+  retry: RetryOptions
+  solve: Solve
+}
+
+export function submitBar<T>(options: {
   form: HTMLFormElement
+  label: TextKey
   /** Undefined if the form is not complete. */
-  values: () => Required<NewSecret> | undefined
+  values: () => T | undefined
   onBusy: (isBusy: boolean) => void
+  /** Shows the next view. What it throws is shown here. */
+  onSubmit: (values: T, work: SubmitWork) => Promise<void>
 }): HTMLElement {
   const submit = setText(
     element('button', { type: 'submit', class: 'button button-primary button-large' }),
-    'create.submit',
+    options.label,
   )
   const problem = fieldError(submit)
   const idle = element('div', { class: 'foot' }, problem.element, submit)
@@ -53,13 +62,13 @@ export function submitBar(options: {
     ;(isBusy ? cancel : submit).focus({ preventScroll: true })
   }
 
-  async function run(values: Required<NewSecret>, signal: AbortSignal) {
+  async function run(values: T, signal: AbortSignal) {
     problem.clear()
     bar.removeAttribute('value')
     setText(state, 'sealing.encrypting')
     setBusy(true)
     try {
-      const created = await sealSecret(api, values, {
+      await options.onSubmit(values, {
         signal,
         retry: retryWithStatus((status) => setText(state, status)),
         solve: solveInWorker(({ tries, expected }) => {
@@ -68,9 +77,6 @@ export function submitBar(options: {
           bar.value = 1 - Math.exp((-1.5 * tries) / expected)
         }),
       })
-      if (signal.aborted) return burnUnused(created)
-      discardDraft()
-      showResult({ ...created, maxViews: values.maxViews, receipt: values.receipt })
     } catch (error) {
       if (signal.aborted) return
       problem.set(failureText(error))
@@ -87,9 +93,4 @@ export function submitBar(options: {
   })
 
   return element('div', { class: 'create-foot' }, idle, busy)
-}
-
-/** It was cancelled during the request. Without its link nobody can open it anyway. */
-function burnUnused({ management: { id, burnToken } }: NewLinks) {
-  api.burn(id, burnToken).catch(() => {})
 }

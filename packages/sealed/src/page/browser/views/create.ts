@@ -1,18 +1,22 @@
 /** The form that creates a secret. */
-import { radioGroup, toggle } from '../controls.ts'
-import { element } from '../dom.ts'
-import { currentDraft, setDraft } from '../draft.ts'
+import { type NewLinks, sealSecret } from '../../../client/seal-secret.ts'
+import { api } from '../api.ts'
+import { button, radioGroup, toggle } from '../controls.ts'
+import { element, requireElement } from '../dom.ts'
+import { currentDraft, discardDraft, setDraft } from '../draft.ts'
 import { glyph } from '../drawings.ts'
 import { expiryField } from '../fields/expiry.ts'
 import { passphraseField } from '../fields/passphrase.ts'
-import { secretTextField } from '../fields/secret-text.ts'
+import { secretContentField } from '../fields/secret-content.ts'
 import { submitBar } from '../fields/submit-bar.ts'
 import { setText, type TextKey } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
 import { secretOptions } from '../options.ts'
+import { showRequest } from './request.ts'
+import { showResult } from './result.ts'
 
-/** With the text that is not sealed yet, if there is one. */
+/** With the text or file that is not sealed yet, if there is one. */
 export function showCreate() {
   const content = currentDraft() ?? createForm()
   warnBeforeUnload(() => false)
@@ -21,13 +25,13 @@ export function showCreate() {
     title: 'create.title',
     intro: 'create.lede',
     content,
-    aside: promises(),
+    aside: element('div', { class: 'aside' }, promises(), ...requestOffer()),
   })
 }
 
 function createForm(): HTMLElement {
   const { defaultViews, maxViews } = secretOptions
-  const secret = secretTextField()
+  const secret = secretContentField({ acceptsFiles: true })
   const expiry = expiryField()
   const views = radioGroup({
     label: 'create.views',
@@ -56,16 +60,23 @@ function createForm(): HTMLElement {
   const form = element('form', { class: 'create', novalidate: true, autocomplete: 'off' }, fields)
   const foot = submitBar({
     form,
+    label: 'create.submit',
+    async onSubmit(values, work) {
+      const created = await sealSecret(api, values, work)
+      if (work.signal.aborted) return burnUnused(created)
+      discardDraft()
+      showResult({ ...created, maxViews: values.maxViews, receipt: values.receipt })
+    },
     // The text stays visible while it is sealed, but cannot be changed.
     onBusy: (isBusy) => fields.toggleAttribute('inert', isBusy),
     values() {
-      const text = secret.value()
-      const ttlSeconds = text === undefined ? undefined : expiry.seconds()
+      const content = secret.value()
+      const ttlSeconds = content === undefined ? undefined : expiry.seconds()
       const chosenPassphrase = ttlSeconds === undefined ? null : passphrase.value()
-      if (text === undefined || ttlSeconds === undefined || chosenPassphrase === null)
+      if (content === undefined || ttlSeconds === undefined || chosenPassphrase === null)
         return undefined
       return {
-        text,
+        content,
         passphrase: chosenPassphrase,
         ttlSeconds,
         maxViews: Number(views.value()),
@@ -77,8 +88,19 @@ function createForm(): HTMLElement {
   secret.input.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
   })
-  setDraft({ element: form, isEmpty: () => secret.input.value === '' })
+  setDraft({ element: form, isEmpty: secret.isEmpty })
   return form
+}
+
+/** It was cancelled during the request. Without its link nobody can open it anyway. */
+function burnUnused({ management: { id, burnToken } }: NewLinks) {
+  api.burn(id, burnToken).catch(() => {})
+}
+
+/** Where the server lets everyone make requests. */
+function requestOffer(): HTMLElement[] {
+  const hasRequests = requireElement('stage').dataset['requests'] !== undefined
+  return hasRequests ? [button('request.offer', showRequest)] : []
 }
 
 function promises(): HTMLElement {

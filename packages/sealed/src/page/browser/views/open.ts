@@ -3,8 +3,8 @@ import { RequestFailed } from '../../../client/errors.ts'
 import { type OpenedSecret, openSecret } from '../../../client/open-secret.ts'
 import { SealedError } from '../../../crypto/errors.ts'
 import { parseFragment } from '../../../crypto/fragment.ts'
-import { deriveKeys } from '../../../crypto/keys.ts'
 import { type LinkTarget, trimPastedLink } from '../../../crypto/link.ts'
+import { deriveReaderKeys, needsPassphrase, type ReaderTarget } from '../../../crypto/reader.ts'
 import { api, failureText, retryWithStatus } from '../api.ts'
 import { fieldError } from '../controls.ts'
 import { element } from '../dom.ts'
@@ -19,11 +19,10 @@ import { clearLink, storedLink, type StoredLink } from '../stored-link.ts'
 import { showHidden, showMessage } from './message.ts'
 import { showSecret } from './reveal.ts'
 
-type Secret = LinkTarget & { kind: 'secret' }
 type WithoutKey = LinkTarget & { kind: 'secret-without-key' }
 
-export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kind: 'open' }) {
-  let secret = target.kind === 'secret' ? target : undefined
+export function showOpen(target: ReaderTarget | WithoutKey, stored: StoredLink & { kind: 'open' }) {
+  let secret = target.kind === 'secret-without-key' ? undefined : target
   // A typed key exists in memory only, so a reload has to ask for it again.
   const isReload = stored.until !== undefined
   const key = secretInput({
@@ -41,15 +40,15 @@ export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kin
     onOpen: () => void run(),
   })
   const error = fieldError(gesture.button)
-  key.element.hidden = target.kind === 'secret'
-  passphrase.element.hidden = !needsPassphrase()
+  key.element.hidden = target.kind !== 'secret-without-key'
+  passphrase.element.hidden = !isProtected()
   key.input.addEventListener('input', () => {
     secret = parseKey(target.id, trimPastedLink(key.input.value))
-    passphrase.element.hidden = !needsPassphrase()
+    passphrase.element.hidden = !isProtected()
   })
 
-  function needsPassphrase(): boolean {
-    return secret?.fragment.passphraseProtected ?? false
+  function isProtected(): boolean {
+    return secret !== undefined && needsPassphrase(secret)
   }
 
   function isReady(): boolean {
@@ -58,7 +57,7 @@ export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kin
       key.showError(key.input.value === '' ? 'open.keyNeeded' : 'open.keyDamaged')
       return false
     }
-    if (!needsPassphrase()) return true
+    if (!isProtected()) return true
     const problem = passphraseError(passphrase.input.value, 'open.passphraseNeeded')
     if (problem) passphrase.showError(problem)
     return problem === undefined
@@ -70,12 +69,12 @@ export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kin
     if (isReload && storedLink()?.kind === 'hidden') return showHidden()
     gesture.setBusy(true)
     announce(text('open.opening'))
-    const typedPassphrase = needsPassphrase() ? passphrase.input.value : undefined
+    const typedPassphrase = isProtected() ? passphrase.input.value : undefined
     const reader = { passphrase: typedPassphrase, claim: stored.claim }
     finish(secret, await openLink(secret, reader, gesture.setStatus))
   }
 
-  function finish(opened: Secret, result: OpenResult) {
+  function finish(opened: ReaderTarget, result: OpenResult) {
     gesture.setBusy(false)
     if (result.outcome === 'opened') return showSecret({ ...stored, id: opened.id }, result.secret)
     // Another link was opened in this tab. This result must not replace its view.
@@ -102,15 +101,16 @@ export function showOpen(target: Secret | WithoutKey, stored: StoredLink & { kin
     error.element,
   )
   form.addEventListener('submit', (event) => event.preventDefault())
+  const isOwn = target.kind === 'own'
   showScreen({
     name: 'open',
-    title: 'open.title',
-    intro: 'open.lede',
+    title: isOwn ? 'own.title' : 'open.title',
+    intro: isOwn ? 'own.lede' : 'open.lede',
     content: form,
     ...draftNotice(),
   })
   // A reload after opening opens it again without the gesture.
-  if (isReload && secret && !needsPassphrase()) void run()
+  if (isReload && secret && !isProtected()) void run()
 }
 
 const MESSAGES = {
@@ -119,7 +119,7 @@ const MESSAGES = {
   changed: { title: 'unavailable.title', text: 'damaged.changed' },
 } as const
 
-function parseKey(id: string, key: string): Secret | undefined {
+function parseKey(id: string, key: string): ReaderTarget | undefined {
   try {
     return { kind: 'secret', id, fragment: parseFragment(key) }
   } catch (error) {
@@ -137,17 +137,22 @@ type OpenResult =
   | { outcome: 'failed'; text: TextKey }
 
 async function openLink(
-  { id, fragment }: LinkTarget & { kind: 'secret' },
+  target: ReaderTarget,
   { passphrase, claim }: { passphrase: string | undefined; claim: string },
   setStatus: (status: () => string) => void,
 ): Promise<OpenResult> {
   try {
-    const keys = await deriveKeys(fragment, passphrase)
-    const secret = await openSecret(api, { id, keys, claim }, retryWithStatus(setStatus))
+    const keys = await deriveReaderKeys(target, passphrase)
+    const reader = { id: target.id, keys, claim }
+    const secret = await openSecret(api, reader, retryWithStatus(setStatus))
     return { outcome: 'opened', secret }
   } catch (error) {
     if (error instanceof SealedError) return { outcome: 'changed' }
     const code = error instanceof RequestFailed ? error.code : undefined
+    // It may be filled in later, so the requester can try again.
+    if (code === 'not_available' && target.kind === 'own') {
+      return { outcome: 'failed', text: 'own.unavailable' }
+    }
     if (code === 'not_available') return { outcome: 'unavailable' }
     if (error instanceof RequestFailed && code === 'wrong_passphrase') {
       return { outcome: 'wrong_passphrase', triesLeft: error.triesLeft ?? 0 }

@@ -75,7 +75,7 @@ export function showResult(created: CreatedSecret) {
 }
 
 /** Creates its content when it is opened. */
-function disclosure(
+export function disclosure(
   title: TextKey,
   content: () => readonly Node[],
   onOpen?: () => void,
@@ -93,7 +93,7 @@ function disclosure(
 }
 
 /** Where the system can share links with other apps. */
-function shareButton(link: string, onShared: () => void): HTMLElement[] {
+export function shareButton(link: string, onShared: () => void): HTMLElement[] {
   if (!('share' in navigator)) return []
   return [
     button('sealed.share', () => {

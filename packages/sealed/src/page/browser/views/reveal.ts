@@ -1,13 +1,16 @@
-/** Shows the text of a secret until the reader hides it. */
+/** Shows a secret until the reader hides it. */
 import type { OpenedSecret } from '../../../client/open-secret.ts'
+import { type FileContent, isFile } from '../../../crypto/content.ts'
 import { api } from '../api.ts'
 import { button } from '../controls.ts'
 import { copyButton } from '../copy.ts'
 import { element } from '../dom.ts'
+import { fileCard } from '../file-card.ts'
 import { formatDuration } from '../format.ts'
 import { onLanguageChange, plural, setText, text } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
+import { saveFile } from '../save-file.ts'
 import { type StoredLink, storeLink } from '../stored-link.ts'
 import { showHidden } from './message.ts'
 
@@ -17,7 +20,7 @@ const RELOAD_SECONDS = 2
 /** `link` is as it arrived: without a key that was typed. */
 export function showSecret(
   link: StoredLink & { kind: 'open'; id: string },
-  { text: secret, remainingViews, graceSeconds }: OpenedSecret,
+  { content, remainingViews, graceSeconds }: OpenedSecret,
 ) {
   const windowMs = (graceSeconds - RELOAD_SECONDS) * 1000
   const until = Date.now() + windowMs
@@ -33,28 +36,15 @@ export function showSecret(
   let isSaved = false
   warnBeforeUnload(() => !isSaved && remainingMs() <= 0)
 
-  const secretElement = onLanguageChange(
-    element('pre', { class: 'secret', tabindex: '0', dir: 'auto' }),
-    (shown) => shown.setAttribute('aria-label', text('shown.secret')),
-  )
-  secretElement.textContent = secret
-  secretElement.addEventListener('copy', () => {
+  const onSaved = () => {
     isSaved = true
-  })
+  }
+  const shown = isFile(content) ? showFile(content, onSaved) : showText(content, onSaved)
   const windowText = element('p', { class: 'hint rest' })
-  const copy = copyButton({
-    label: 'shown.copy',
-    class: 'button-primary',
-    text: () => secret,
-    from: secretElement,
-    onCopied() {
-      isSaved = true
-    },
-  })
   const hide = button('shown.hide', () => {
     storeLink({ kind: 'hidden' })
     acknowledge()
-    secretElement.remove()
+    shown.element.remove()
     showHidden()
   })
 
@@ -66,7 +56,7 @@ export function showSecret(
 
   function tick() {
     // Another link was opened in this tab, and the stored link is that one.
-    if (!secretElement.isConnected) return acknowledge()
+    if (!shown.element.isConnected) return acknowledge()
     const seconds = Math.ceil(remainingMs() / 1000)
     if (seconds > 0) {
       setText(windowText, () => text('shown.window', { time: formatDuration(seconds) }))
@@ -85,16 +75,58 @@ export function showSecret(
     content: element(
       'div',
       { class: 'shown' },
-      secretElement,
-      element('div', { class: 'foot' }, windowText, copy.button, hide, copy.error),
+      shown.element,
+      element('div', { class: 'foot' }, windowText, shown.button, hide, ...shown.errors),
     ),
   })
   tick()
   // The tab may come back and read again, so this does not acknowledge.
   const onPageHide = () => {
     clearInterval(interval)
-    secretElement.remove()
+    shown.element.remove()
     warnBeforeUnload(() => false)
   }
   addEventListener('pagehide', onPageHide, { once: true })
+}
+
+interface ShownContent {
+  element: HTMLElement
+  /** Takes the content out of the page. */
+  button: HTMLButtonElement
+  errors: readonly HTMLElement[]
+}
+
+function showText(secret: string, onSaved: () => void): ShownContent {
+  const shown = onLanguageChange(
+    element('pre', { class: 'secret', tabindex: '0', dir: 'auto' }),
+    (target) => target.setAttribute('aria-label', text('shown.secret')),
+  )
+  shown.textContent = secret
+  shown.addEventListener('copy', onSaved)
+  const copy = copyButton({
+    label: 'shown.copy',
+    class: 'button-primary',
+    text: () => secret,
+    from: shown,
+    onCopied: onSaved,
+  })
+  return { element: shown, button: copy.button, errors: [copy.error] }
+}
+
+function showFile(file: FileContent, onSaved: () => void): ShownContent {
+  const save = button(
+    'shown.save',
+    () => {
+      saveFile(file)
+      onSaved()
+    },
+    'button button-primary',
+  )
+  const shown = element(
+    'div',
+    { class: 'secret-file' },
+    fileCard(file),
+    setText(element('p', { class: 'hint' }), 'shown.fileHint'),
+  )
+  return { element: shown, button: save, errors: [] }
 }

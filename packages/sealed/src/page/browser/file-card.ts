@@ -1,0 +1,22 @@
+/** The name and size of a file. Its content is never shown. */
+import type { FileContent } from '../../crypto/content.ts'
+import { element } from './dom.ts'
+import { glyph } from './drawings.ts'
+import { formatNumber } from './format.ts'
+import { setText, text } from './language.ts'
+
+export function fileCard({ name, bytes }: FileContent): HTMLElement {
+  return element(
+    'div',
+    { class: 'file-card' },
+    glyph('file'),
+    element(
+      'div',
+      { class: 'file-words' },
+      element('p', { class: 'file-name', dir: 'auto' }, name),
+      setText(element('p', { class: 'hint' }), () =>
+        text('file.size', { size: formatNumber(bytes.length) }),
+      ),
+    ),
+  )
+}

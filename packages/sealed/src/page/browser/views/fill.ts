@@ -1,0 +1,122 @@
+/** Puts a secret into somebody's request. */
+import { type FilledRequest, fillRequest } from '../../../client/fill-request.ts'
+import { formatLink, type RequestTarget } from '../../../crypto/link.ts'
+import { readRequestToken } from '../../../crypto/request-token.ts'
+import { MAX_REQUEST_SECONDS } from '../../../limits.ts'
+import { api, base } from '../api.ts'
+import { button, toggle } from '../controls.ts'
+import { copyField } from '../copy.ts'
+import { element } from '../dom.ts'
+import { draftNotice } from '../draft.ts'
+import { seal } from '../drawings.ts'
+import { burnButton } from '../fields/burn.ts'
+import { expiryField } from '../fields/expiry.ts'
+import { secretContentField } from '../fields/secret-content.ts'
+import { submitBar } from '../fields/submit-bar.ts'
+import { fingerprintField } from '../fingerprint.ts'
+import { formatTime, UNITS } from '../format.ts'
+import { text } from '../language.ts'
+import { showScreen } from '../layout.ts'
+import { startOver, warnBeforeUnload } from '../navigation.ts'
+import { secretOptions } from '../options.ts'
+import { clearLink } from '../stored-link.ts'
+import { showMessage } from './message.ts'
+
+/** Sends nothing until the button is pressed. */
+export function showFill(request: RequestTarget) {
+  const secondsLeft = (readRequestToken(request.token)?.expiresAt ?? 0) - Date.now() / 1000
+  if (secondsLeft <= 0) {
+    clearLink()
+    return showMessage({ title: 'fill.expiredTitle', text: 'fill.expired' })
+  }
+  const secret = secretContentField({ acceptsFiles: request.fragment.acceptsFiles })
+  const expiry = expiryField(expiryRange(secondsLeft))
+  const receipt = toggle({ label: 'create.receipt', hint: 'create.receiptHint' })
+  const fields = element(
+    'div',
+    { class: 'create-fields' },
+    secret.element,
+    element(
+      'div',
+      { class: 'options' },
+      expiry.element,
+      receipt.element,
+      element('div', {}, fingerprintField(request)),
+    ),
+  )
+  const form = element('form', { class: 'create', novalidate: true, autocomplete: 'off' }, fields)
+  form.append(
+    submitBar({
+      form,
+      label: 'fill.submit',
+      onBusy: (isBusy) => fields.toggleAttribute('inert', isBusy),
+      values() {
+        const content = secret.value()
+        const ttlSeconds = content === undefined ? undefined : expiry.seconds()
+        if (content === undefined || ttlSeconds === undefined) return undefined
+        return { request, content, ttlSeconds, receipt: receipt.isOn() }
+      },
+      // Shown also after a late cancellation: the request is used.
+      onSubmit: async (values, work) =>
+        showFilled(await fillRequest(api, values, work), values.receipt),
+    }),
+  )
+  secret.input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
+  })
+  warnBeforeUnload(() => !secret.isEmpty())
+  showScreen({
+    name: 'create',
+    title: 'fill.title',
+    intro: 'fill.lede',
+    content: form,
+    ...draftNotice(),
+  })
+}
+
+/** The secret has to live as long as the request, also if the operator has lowered the maximum since. */
+function expiryRange(secondsLeft: number) {
+  const { maxTtlSeconds } = secretOptions
+  const hoursLeft = Math.ceil(secondsLeft / UNITS.hour) * UNITS.hour
+  // No request lives longer than seven days, so those are enough even if the clock of this device is
+  // wrong.
+  const least = Math.min(hoursLeft, MAX_REQUEST_SECONDS)
+  const maxSeconds = secondsLeft > maxTtlSeconds ? Math.max(least, maxTtlSeconds) : maxTtlSeconds
+  return {
+    minSeconds: Math.min(least, maxSeconds),
+    chosenSeconds: Math.min(MAX_REQUEST_SECONDS, maxSeconds),
+    maxSeconds,
+  }
+}
+
+function showFilled({ management, expiresAt }: FilledRequest, hasReceipt: boolean) {
+  clearLink()
+  warnBeforeUnload(() => false)
+  const content = element(
+    'div',
+    { class: 'sealed' },
+    element(
+      'div',
+      { class: 'sealed-main' },
+      copyField({
+        label: 'sealed.manage',
+        hint: hasReceipt ? 'sealed.manageReceiptHint' : 'sealed.manageHint',
+        value: formatLink(base, management),
+      }),
+    ),
+    element(
+      'div',
+      { class: 'foot foot-apart' },
+      button('hidden.own', startOver),
+      burnButton(management),
+    ),
+  )
+  const until = new Date(expiresAt * 1000)
+  showScreen({
+    name: 'sealed',
+    title: 'filled.title',
+    intro: () => text('filled.lede', { time: formatTime(until) }),
+    content,
+    icon: seal(),
+  })
+}

@@ -1,0 +1,142 @@
+/** The rules of requests: one person asks for a secret, somebody else puts it in, once. */
+import { ApiError } from '@strongroom/kit/errors'
+import { type Clock, epochSeconds } from '@strongroom/platform/clock'
+import type { Difficulty } from '../abuse/difficulty.ts'
+import type { Quota } from '../abuse/quota.ts'
+import type {
+  CreateResponse,
+  FillRequest,
+  NewRequestRequest,
+  RequestTokenResponse,
+  SecretOptions,
+} from '../api.ts'
+import type { ApiTokens } from '../api-tokens/service.ts'
+import { challengeForRequest, requiredBits, verifyWork } from '../crypto/proof-of-work.ts'
+import { sealedError } from '../errors.ts'
+import type { Figures } from '../figures/store.ts'
+import { MAX_REQUEST_SECONDS, MIN_TTL_SECONDS, TOKEN_SECONDS } from '../limits.ts'
+import { RECEIPT_SECONDS, requireWithin, tokenHash } from '../secrets/service.ts'
+import type { SecretStore } from '../secrets/store.ts'
+import type { Tokens } from '../secrets/token.ts'
+import type { OpenRequest, RequestTokens } from './token.ts'
+
+const HOUR_SECONDS = 3600
+
+export interface RequestService {
+  /** `apiToken` is undefined without one. */
+  create(request: NewRequestRequest, apiToken?: string): Promise<RequestTokenResponse>
+  /** Throws `not_available` unless the request can still be filled, as far as its token says. */
+  authorize(id: string, token: string): Promise<OpenRequest>
+  /** Throws `not_available` if it was filled before. */
+  fill(request: OpenRequest, secret: FillRequest): Promise<CreateResponse>
+}
+
+export function createRequestService(options: {
+  store: Pick<SecretStore, 'create' | 'expiryOf'>
+  tokens: Pick<Tokens, 'verify'>
+  requestTokens: RequestTokens
+  apiTokens: Pick<ApiTokens, 'use' | 'useAgain' | 'findActive'>
+  difficulty: Pick<Difficulty, 'recordCreation'>
+  quota: Pick<Quota, 'storeWithin'>
+  clock: Clock
+  figures: Pick<Figures, 'count'>
+  /** Whether requests can be made only with an API token. */
+  needsApiToken: boolean
+  secretOptions: SecretOptions
+}): RequestService {
+  const { store, tokens, requestTokens, apiTokens, difficulty, quota, clock, figures } = options
+  const { maxTtlSeconds } = options.secretOptions
+
+  /** The work is for this request only, at the difficulty of now: requests live for days. */
+  async function requireWork({ id, apiToken }: OpenRequest, secret: FillRequest): Promise<void> {
+    if (apiToken !== undefined) {
+      if (!(await apiTokens.useAgain(apiToken))) throw sealedError('not_available')
+      return
+    }
+    const grant = await tokens.verify(secret.workToken ?? '')
+    // A token without work, for a holder of an API token, would work for any number of requests.
+    if (!grant || grant.apiToken !== undefined) throw sealedError('invalid_pow')
+    const challenge = challengeForRequest(grant.challenge, id)
+    const bytes = Buffer.from(secret.ciphertext, 'base64')
+    const isFree = requiredBits(challenge, bytes.length) === 0
+    if (!isFree && !verifyWork(challenge, bytes, secret.pow)) throw sealedError('invalid_pow')
+  }
+
+  function lifetime(secondsLeft: number, secret: FillRequest): number {
+    const usual = Math.min(MAX_REQUEST_SECONDS, maxTtlSeconds)
+    const { ttlSeconds = Math.max(usual, secondsLeft, MIN_TTL_SECONDS) } = secret
+    requireLifetime(secondsLeft, ttlSeconds)
+    // The maximum was lowered after the request was made. Clients round the rest up to the hour.
+    const isLowered = secondsLeft > maxTtlSeconds
+    const max = isLowered ? secondsLeft + HOUR_SECONDS : maxTtlSeconds
+    requireWithin({ maxTtlSeconds: max, maxViews: 1 }, { ttlSeconds, maxViews: 1 })
+    return ttlSeconds
+  }
+
+  const service: RequestService = {
+    async create({ seconds = MAX_REQUEST_SECONDS, linkHash, proofHash }, apiToken) {
+      // A secret lives at least as long as its request, so a longer one could not be filled.
+      const request = { seconds: Math.min(seconds, maxTtlSeconds), linkHash, proofHash }
+      if (apiToken === undefined) {
+        if (options.needsApiToken) {
+          throw sealedError('invalid_api_token', { headers: { 'www-authenticate': 'Bearer' } })
+        }
+        return requestTokens.issue(request)
+      }
+      const id = await apiTokens.use(apiToken)
+      const active = await apiTokens.findActive(id)
+      return requestTokens.issue(request, { id, expiresAt: active?.expiresAt })
+    },
+
+    async authorize(id, token) {
+      const request = await requestTokens.verify(token, id)
+      const { apiToken } = request ?? {}
+      const isActive = apiToken === undefined || (await apiTokens.findActive(apiToken))
+      if (!request || !isActive) throw sealedError('not_available')
+      return request
+    },
+
+    async fill(request, secret) {
+      const { id } = request
+      const now = epochSeconds(clock)
+      const ttlSeconds = lifetime(request.expiresAt - now, secret)
+      await requireWork(request, secret)
+      const expiresAt = now + ttlSeconds
+      const isStored = await quota.storeWithin(secret.ciphertext, () =>
+        store.create({
+          id,
+          ciphertext: secret.ciphertext,
+          iv: secret.iv,
+          passphraseProtected: false,
+          linkHash: Buffer.from(request.linkHash, 'base64url'),
+          proofHash: Buffer.from(request.proofHash, 'base64url'),
+          burnTokenHash: tokenHash(secret.burnToken),
+          maxViews: 1,
+          ttlSeconds,
+          receiptUntil: secret.receipt ? expiresAt + RECEIPT_SECONDS : undefined,
+          requestUntil: request.expiresAt + TOKEN_SECONDS,
+        }),
+      )
+      if (!isStored) throw sealedError('not_available')
+      if (request.apiToken === undefined) difficulty.recordCreation()
+      figures.count('created')
+      // A repeated request gets the expiry of the first.
+      return { id, burnToken: secret.burnToken, expiresAt: (await store.expiryOf(id)) ?? expiresAt }
+    },
+  }
+  return {
+    ...service,
+    fill: (request, secret) =>
+      service.fill(request, secret).catch((error: unknown) => {
+        if (error instanceof ApiError) figures.count('refused')
+        throw error
+      }),
+  }
+}
+
+/** An id that became free while its token is valid could be filled twice. */
+function requireLifetime(minSeconds: number, ttlSeconds: number) {
+  if (ttlSeconds >= minSeconds) return
+  const message = `Must be at least ${minSeconds}: a secret lives as long as its request`
+  throw sealedError('invalid_request', { details: [{ path: 'body.ttlSeconds', message }] })
+}
