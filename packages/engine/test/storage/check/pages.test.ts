@@ -35,7 +35,12 @@ describe('an undamaged directory', () => {
     const directory = await filledDirectory()
     const before = readFileSync(join(directory, 'data.mdb'))
     const report = await checkDirectory(directory)
-    expect(report).toMatchObject({ format: FORMAT_VERSION, items: 1002, entries: 1000, problems: [] })
+    expect(report).toMatchObject({
+      format: FORMAT_VERSION,
+      items: 1002,
+      entries: 1000,
+      problems: [],
+    })
     expect(report.pages).toBeGreaterThan(50)
     expect(report.changes).toBeGreaterThan(1000)
     expect(readFileSync(join(directory, 'data.mdb')).equals(before)).toBe(true)
