@@ -11,8 +11,6 @@ import {
   eventById,
   EventItem,
   eventKey,
-  EventRefItem,
-  eventRefKey,
 } from './item.ts'
 import { eventsTable } from '../tables.ts'
 import type { StoreDeps, PaginatedResult } from '../stores.ts'
@@ -48,7 +46,6 @@ export function createEventStore({
   queue,
 }: StoreDeps & { queue: Pick<TaskQueue, 'routePart'> }) {
   const events = entity(db, eventsTable, EventItem)
-  const refs = entity(db, eventsTable, EventRefItem)
   const bodies = entity(db, eventsTable, EventBodyItem)
 
   /** The key of an event in the index, which may not contain a new event yet. */
@@ -62,10 +59,11 @@ export function createEventStore({
     return items[0]
   }
 
-  /** The key of an event in its reference, which is read consistently. */
-  async function findReferenced(eventId: string): Promise<Key | undefined> {
-    const ref = await refs.get(eventRefKey.of({ eventId }))
-    return ref && eventKey.of(ref)
+  /** The key of an event in its body, which is read consistently. */
+  async function findByBody(eventId: string): Promise<Key | undefined> {
+    const { sourceId, receivedAt } = (await bodies.get(eventBodyKey.of({ eventId }))) ?? {}
+    if (sourceId === undefined || receivedAt === undefined) return undefined
+    return eventKey.of({ sourceId, receivedAt, eventId })
   }
 
   async function bodyOf(
@@ -83,7 +81,7 @@ export function createEventStore({
 
     /** The index only locates the event; the item itself is read, so it is the current one. */
     async getById(eventId: string): Promise<Event | null> {
-      const key = (await findIndexed(eventId)) ?? (await findReferenced(eventId))
+      const key = (await findIndexed(eventId)) ?? (await findByBody(eventId))
       return unlessExpired(clock, key && (await events.get(key))) ?? null
     },
 

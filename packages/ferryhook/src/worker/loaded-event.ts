@@ -4,6 +4,9 @@ import type { ReceivedEvent } from '../filters/received-event.ts'
 import type { HeaderFields } from '../outbound/headers.ts'
 import type { Stores } from '../stores.ts'
 
+/** Bodies up to this size are held while an event is delivered; larger ones only during attempts. */
+const MAX_HELD_BODY_BYTES = 4_096
+
 export interface LoadedEvent {
   readonly eventType: string | undefined
   /** As filters and transforms see it, with its body; null if the body was deleted. */
@@ -60,7 +63,7 @@ export function createLoadedEvent(
   return {
     eventType: event.eventType,
     received() {
-      if (event.body !== undefined) return (received ??= read())
+      if (event.bodyBytes <= MAX_HELD_BODY_BYTES) return (received ??= read())
       const loaded = large?.deref()
       return loaded ? Promise.resolve(loaded) : (received ??= readLarge())
     },

@@ -4,7 +4,7 @@ import type { Db, Item } from '@strongroom/kit/db'
 import { ApiError } from '@strongroom/kit/errors'
 import type { HotRequest } from '@strongroom/kit/http/hot-routes'
 import { serviceStores } from '@strongroom/kit/testing/stores'
-import { EventBodyItem, EventItem, EventRefItem } from '../../src/events/item.ts'
+import { EventBodyItem, EventItem } from '../../src/events/item.ts'
 import { planLimits } from '../../src/plans.ts'
 import { RouteTaskItem } from '../../src/queue/tasks.ts'
 import { type IngestBench, openIngestBench, type Receiver } from '../support/test-ingest.ts'
@@ -69,14 +69,12 @@ describe.each(serviceStores())('ingest on $name', (store) => {
         await receiver.ingest.receive({ ...sent, parameter: sourceId }).catch((error: unknown) => {
           if (!(error instanceof ApiError) || error.status >= 500) throw error
         })
-        const [event, ref] = written
+        const [event, body] = written
         if (!event) return
         stored += 1
         EventItem.strict().parse(event)
-        EventRefItem.strict().parse(ref)
-        const bodies = written.filter(({ SK }) => SK === 'BODY')
-        for (const body of bodies) EventBodyItem.strict().parse(body)
-        expect(bodies).toHaveLength(event['body'] === undefined ? 1 : 0)
+        EventBodyItem.required().strict().parse(body)
+        expect(event).not.toHaveProperty('body')
         const tasks = written.filter(({ kind }) => kind === 'route')
         for (const task of tasks) RouteTaskItem.strict().parse(task)
         expect(tasks).toHaveLength(event['status'] === 'received' ? 1 : 0)
