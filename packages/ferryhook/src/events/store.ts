@@ -15,6 +15,7 @@ import {
 import { eventsTable } from '../tables.ts'
 import type { StoreDeps, PaginatedResult } from '../stores.ts'
 import { unpackBody } from './body.ts'
+import { createCurrentStatus } from './current-status.ts'
 import { type EventFilter, eventFilter, eventRange, sortable } from './event-filter.ts'
 import { createEventInsert } from './event-insert.ts'
 import { createEventUpdate } from './event-update.ts'
@@ -44,9 +45,10 @@ export function createEventStore({
   clock,
   cursors,
   queue,
-}: StoreDeps & { queue: Pick<TaskQueue, 'routePart'> }) {
+}: StoreDeps & { queue: Pick<TaskQueue, 'routePart' | 'isBeingRouted'> }) {
   const events = entity(db, eventsTable, EventItem)
   const bodies = entity(db, eventsTable, EventBodyItem)
+  const currentStatus = createCurrentStatus(queue)
 
   /** The key of an event in the index, which may not contain a new event yet. */
   async function findIndexed(eventId: string): Promise<Key | undefined> {
@@ -82,7 +84,8 @@ export function createEventStore({
     /** The index only locates the event; the item itself is read, so it is the current one. */
     async getById(eventId: string): Promise<Event | null> {
       const key = (await findIndexed(eventId)) ?? (await findByBody(eventId))
-      return unlessExpired(clock, key && (await events.get(key))) ?? null
+      const event = unlessExpired(clock, key && (await events.get(key)))
+      return event ? currentStatus.withStatus(event) : null
     },
 
     /** The bytes as received; null if the event was deleted or has expired. */
@@ -103,15 +106,16 @@ export function createEventStore({
       const listed = JSON.stringify([status, type, from, to, search?.id])
       const filter = eventFilter({ status, type })
       const scope = ['ferryhook.events', sourceId, listed] as const
-      return readPage({ clock, cursors }, scope, { ...opts, maxReads: MAX_READS }, (part) =>
-        events.query({
+      return readPage({ clock, cursors }, scope, { ...opts, maxReads: MAX_READS }, async (part) => {
+        const { items, next } = await events.query({
           key: rangeOf(sourceId, from, to),
           ...(filter && { filter }),
           newestFirst: true,
           maxReads: 1,
           ...part,
-        }),
-      )
+        })
+        return { items: await currentStatus.select(items, status), next }
+      })
     },
 
     /** Oldest first, from a position to a time, inclusive. `next` is set if there may be more. */

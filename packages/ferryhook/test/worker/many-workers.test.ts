@@ -86,8 +86,8 @@ describe.each(serviceWorlds())('many workers on $name', (world) => {
     const nothing = { check: () => new URL(connection.destinationUrl), close: async () => {} }
     const dying = bench.anotherWorker({ fetcher: Object.assign(() => dead, nothing) })
     const death = dying.runOnce()
-    const leased = async () => (await bench.stores.deliveries.listByEvent(event.eventId)).length
-    while ((await leased()) === 0) await new Promise((resolve) => setImmediate(resolve))
+    while ((await bench.status(event)) === 'received')
+      await new Promise((resolve) => setImmediate(resolve))
     const leaseEnds = bench.clock.now() + 25_000
     await bench.timers.pass({ ms: 24_999 })
     await bench.worker.runOnce()
