@@ -35,6 +35,7 @@ import type { StoreDeps } from '../stores.ts'
 import { packBody, smallBody, type StoredBody } from './body.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
 import type { TaskQueue } from '../queue/store.ts'
+import type { Lease } from '../queue/tasks.ts'
 
 export interface CreateEventInput extends Pick<
   Event,
@@ -52,6 +53,8 @@ export interface CreateEventInput extends Pick<
   eventType?: string | undefined
   /** The provider's id of the event; a second event of the same source with it is a `duplicate`. */
   dedupKey?: string | undefined
+  /** Of the worker of this process, if it delivers the event as soon as it is stored. */
+  lease?: Lease | undefined
   /** Counts the event, unless the owner has reached the limit of the month. */
   quota?: { month: string; limit: number } | undefined
 }
@@ -140,7 +143,7 @@ export function createEventInsert({
       { Put: { TableName, Item: bodyItem(event, stored) as Item } },
     ]
     if (isRouted) {
-      parts.push(await queue.routePart(event))
+      parts.push(await queue.routePart(event, input.lease))
     }
     const quotaAt = isRouted && input.quota ? parts.push(quotaPart(input.quota, event)) - 1 : -1
     const dedup = isRouted ? input.dedupKey : undefined

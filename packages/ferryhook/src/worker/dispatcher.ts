@@ -22,7 +22,7 @@ import type { Destination } from './destination.ts'
 import type { LoadedEvent } from './loaded-event.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { MissingEvents } from './missing-events.ts'
-import type { Router } from './router.ts'
+import type { Router, StoredEvent } from './router.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
 import type { Waker } from './waker.ts'
 
@@ -151,8 +151,9 @@ export function createDispatcher(deps: DispatcherDeps) {
     return isActive && queues.forDestination(destination).postponement() === undefined
   }
 
-  async function route(task: RouteTask): Promise<void> {
-    for (const { leased, destination, origin } of await deps.router.route(task, canStart)) {
+  async function route(task: RouteTask, stored?: StoredEvent): Promise<void> {
+    const routed = await deps.router.route(task, canStart, stored)
+    for (const { leased, destination, origin } of routed) {
       track(submit(leased, destination, origin))
     }
   }
@@ -164,6 +165,9 @@ export function createDispatcher(deps: DispatcherDeps) {
 
   return {
     queues,
+
+    /** Also for an event that this process has just stored, whose route task it has claimed. */
+    route,
 
     /** Resolves when the task is not due any more. */
     async handle(task: DueTask): Promise<void> {

@@ -10,7 +10,13 @@ import { derivedStatus } from '../deliveries/state.ts'
 import { expiryForAttempt } from '../deliveries/transition.ts'
 import type { Event } from '../events/item.ts'
 import type { ReceivedEvent } from '../filters/received-event.ts'
-import { type ClaimedRoute, isLeased, type LeasedTask, type RouteTask } from '../queue/tasks.ts'
+import {
+  type ClaimedRoute,
+  isClaimed,
+  isLeased,
+  type LeasedTask,
+  type RouteTask,
+} from '../queue/tasks.ts'
 import type { Stores } from '../stores.ts'
 import type { WorkerConfig } from './config.ts'
 import type { DestinationCache } from './destination-cache.ts'
@@ -27,6 +33,12 @@ export interface RouterDeps {
   metrics: WorkerMetrics
   missingEvents: MissingEvents
   config: Pick<WorkerConfig, 'attemptTimeoutMs' | 'leaseGraceMs'>
+}
+
+/** An event that this process has just stored, with its route task already claimed. */
+export interface StoredEvent {
+  event: Event
+  body: Uint8Array
 }
 
 /** Whether an attempt to the destination would start now. */
@@ -121,29 +133,35 @@ export function createRouter(deps: RouterDeps) {
   }
 
   return {
+    leaseUntil,
+
     /** Returns the deliveries that are leased to this worker. */
-    async route(task: RouteTask, canStart: CanStart): Promise<RoutedDelivery[]> {
-      // First, so that the event is metered even if this worker crashes or routing fails.
-      await scheduleMetering(task)
-      const found = await destinations.forSource(task)
-      const isStartable = canStartAll(found.destinations, canStart)
-      const hasFilter = found.destinations.some(
-        ({ connection }) => connection.filters !== undefined,
-      )
-      let claimed: ClaimedRoute | undefined
-      if (isStartable && !hasFilter) {
-        claimed = await stores.queue.claimRoute(task, leaseUntil())
-        if (!claimed) return []
-      }
+    async route(
+      task: RouteTask,
+      canStart: CanStart,
+      stored?: StoredEvent,
+    ): Promise<RoutedDelivery[]> {
+      let claimed: ClaimedRoute | undefined = stored && isClaimed(task) ? task : undefined
       try {
+        // First, so that the event is metered even if this worker crashes or routing fails.
+        await scheduleMetering(task)
+        const found = await destinations.forSource(task)
+        const isStartable = canStartAll(found.destinations, canStart)
+        const hasFilter = found.destinations.some(
+          ({ connection }) => connection.filters !== undefined,
+        )
+        if (!claimed && isStartable && !hasFilter) {
+          claimed = await stores.queue.claimRoute(task, leaseUntil())
+          if (!claimed) return []
+        }
         // Read after the claim: from then on, no replay starts a run.
-        const event = await stores.events.getForTask(task)
+        const event = stored?.event ?? (await stores.events.getForTask(task))
         if (!event) {
           await stores.routing.route(claimed ?? task, [])
           missingEvents.report('route')
           return []
         }
-        const loaded = createLoadedEvent(stores, event)
+        const loaded = createLoadedEvent(stores, event, stored?.body)
         const origin = { partition: task.PK, event: loaded }
         // Only filters need the body now, and it may be large.
         const received = hasFilter ? await loaded.received() : null

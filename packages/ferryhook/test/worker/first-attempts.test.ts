@@ -185,7 +185,7 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     const blocking = heldPath()
     bench.sink.behave(second, (response, received) => {
       if (bench.sink.received(second).length === 1) blocking.respond = () => void response.end()
-      else response.end(String(received.path))
+      else response.end(received.path)
     })
     const worker = bench.anotherWorker()
     const before = await bench.receive(source)
