@@ -8,8 +8,6 @@ import type { Event, EventStatus } from './item.ts'
 
 type Claimable = Pick<Event, 'eventId' | 'sourceId' | 'userId' | 'receivedAt' | 'status'>
 
-export type CurrentStatus = ReturnType<typeof createCurrentStatus>
-
 export function createCurrentStatus(queue: Pick<TaskQueue, 'isBeingRouted'>) {
   async function withStatus<T extends Claimable>(event: T): Promise<T> {
     // Most events have an outcome, and need no read.

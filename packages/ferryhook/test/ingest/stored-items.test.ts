@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Db, Item } from '@strongroom/kit/db'
 import { ApiError } from '@strongroom/kit/errors'
+import { newId } from '@strongroom/kit/ids'
 import type { HotRequest } from '@strongroom/kit/http/hot-routes'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { EventBodyItem, EventItem } from '../../src/events/item.ts'
@@ -47,12 +48,21 @@ describe.each(serviceStores())('ingest on $name', (store) => {
     }
   }
 
+  let reservations = 0
+  /** The worker of the process has room for every second event. */
+  const reserve = async () => {
+    const now = bench.clock.now()
+    const lease = { leaseId: newId('lse'), claimedAt: now, leaseUntil: now + 25_000 }
+    return ++reservations % 2 === 0 ? { lease, deliver: () => {}, cancel: () => {} } : undefined
+  }
+
   beforeAll(async () => {
     bench = await openIngestBench(store)
     const free = { ...planLimits.team, eventsPerMinute: 1_000_000, eventsPerMonth: 1_000_000 }
     receiver = await bench.another({
       on: recording(bench.db),
       limits: { ...planLimits, team: free },
+      reserve,
     })
   })
   afterAll(() => bench.close())
