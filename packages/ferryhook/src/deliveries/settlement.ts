@@ -32,7 +32,7 @@ export type AttemptOutcome =
  */
 export type SettleResult = 'settled' | 'missing' | 'lease_lost' | 'run_replaced'
 
-export interface Settling {
+export interface TaskOutcome {
   task: WorkerTask
   outcome: AttemptOutcome
 }
@@ -84,7 +84,7 @@ export function createSettlement(deps: SettlementDeps) {
     return queue.deliveryTask({ ...rest, dueAt: nextAt + 1, attemptNumber, keptUntil })
   }
 
-  async function consequences({ task, outcome }: Settling, event: Event): Promise<Consequences> {
+  async function consequences({ task, outcome }: TaskOutcome, event: Event): Promise<Consequences> {
     const attempt = 'attempt' in outcome ? outcome.attempt : undefined
     const next =
       outcome.state === 'retrying' ? await nextTask(task, outcome.nextAt, event) : undefined
@@ -115,7 +115,7 @@ export function createSettlement(deps: SettlementDeps) {
   }
 
   /** The parts that write outcomes and store siblings, and the event after them. */
-  async function prepare(event: Event, settlings: readonly Settling[], siblings: LeasedTask[]) {
+  async function prepare(event: Event, settlings: readonly TaskOutcome[], siblings: LeasedTask[]) {
     const all = await Promise.all(settlings.map((settling) => consequences(settling, event)))
     const { parts, after } = await transitions.prepareAll(
       event,
@@ -129,7 +129,7 @@ export function createSettlement(deps: SettlementDeps) {
 
   /** All outcomes and siblings are of one event. */
   async function settleAll(
-    settlings: readonly Settling[],
+    settlings: readonly TaskOutcome[],
     { event: loaded, siblings = [] }: SettleOptions = {},
   ): Promise<Settled> {
     const tasks: WorkerTask[] = [...settlings.map(({ task }) => task), ...siblings]

@@ -1,5 +1,5 @@
 /** An event that a worker is delivering to one or more connections. */
-import type { AttemptOutcome, Settling, SettleResult } from '../deliveries/settlement.ts'
+import type { AttemptOutcome, TaskOutcome, SettleResult } from '../deliveries/settlement.ts'
 import { MAX_OUTCOMES } from '../deliveries/settlement.ts'
 import type { Event } from '../events/item.ts'
 import type { ReceivedEvent } from '../filters/received-event.ts'
@@ -29,7 +29,7 @@ export interface LoadedEvent {
 
 interface Entry {
   /** Undefined only stores. */
-  settling: Settling | undefined
+  settling: TaskOutcome | undefined
   resolve(result: SettleResult): void
   reject(error: unknown): void
 }
@@ -117,7 +117,7 @@ export function createLoadedEvent(
     isWriting = false
   }
 
-  function enqueue(settling?: Settling): Promise<SettleResult> {
+  function enqueue(settling?: TaskOutcome): Promise<SettleResult> {
     return new Promise((resolve, reject) => {
       waiting.push({ settling, resolve, reject })
       void writeAll()
