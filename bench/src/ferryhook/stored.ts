@@ -15,9 +15,9 @@ type Item = NonNullable<Awaited<ReturnType<Engine['getItem']>>['Item']>
 export async function addEvents(directory: string, sourceId: string, count: number): Promise<void> {
   const engine = await openEngine({ directory, sweepIntervalMs: 0 })
   try {
-    const { event, ref } = await oneEvent(engine, sourceId)
+    const { event, body } = await oneEvent(engine, sourceId)
     await inParallel(Math.ceil(count / EVENTS_PER_BATCH), AT_ONCE, async () => {
-      const puts = Array.from({ length: EVENTS_PER_BATCH }, () => copies(event, ref)).flat()
+      const puts = Array.from({ length: EVENTS_PER_BATCH }, () => copies(event, body)).flat()
       const requests = puts.map((Put) => ({ PutRequest: { Item: Put } }))
       await engine.batchWriteItem({ RequestItems: { [TABLE]: requests } })
     })
@@ -26,7 +26,7 @@ export async function addEvents(directory: string, sourceId: string, count: numb
   }
 }
 
-async function oneEvent(engine: Engine, sourceId: string): Promise<{ event: Item; ref: Item }> {
+async function oneEvent(engine: Engine, sourceId: string): Promise<{ event: Item; body: Item }> {
   const { Items: [event] = [] } = await engine.query({
     TableName: TABLE,
     KeyConditionExpression: 'PK = :source AND begins_with(SK, :event)',
@@ -34,16 +34,16 @@ async function oneEvent(engine: Engine, sourceId: string): Promise<{ event: Item
     Limit: 1,
   })
   if (!event) throw new Error('There is no event to copy')
-  const Key = { PK: `EVT#${idOf(event)}`, SK: 'REF' }
-  const { Item: ref } = await engine.getItem({ TableName: TABLE, Key })
-  if (!ref) throw new Error('The event has no reference')
-  return { event, ref }
+  const Key = { PK: `EVT#${idOf(event)}`, SK: 'BODY' }
+  const { Item: body } = await engine.getItem({ TableName: TABLE, Key })
+  if (!body) throw new Error('The event has no body')
+  return { event, body }
 }
 
-function copies(event: Item, ref: Item): Item[] {
+function copies(event: Item, body: Item): Item[] {
   const old = idOf(event)
   const eventId = `evt_${randomBytes(12).toString('base64url')}`
-  return [event, ref].map((item) => {
+  return [event, body].map((item) => {
     const renamed = ['PK', 'SK', 'GSI1PK'].flatMap((name) => {
       const value = item[name]
       return typeof value === 'string' ? [[name, value.replace(old, eventId)]] : []

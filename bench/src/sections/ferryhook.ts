@@ -15,6 +15,7 @@ import { Caller } from '../http/call.ts'
 import { contender } from '../http/contender.ts'
 import { ServerProcess } from '../http/server-process.ts'
 import { cpuOf } from '../measure.ts'
+import { anonymousMb } from '../memory.ts'
 import type { Options } from '../options.ts'
 import { inParallel } from '../parallel.ts'
 import { machine } from '../report.ts'
@@ -39,7 +40,8 @@ const CHART = fileURLToPath(new URL('../../docs/images/ferryhook-latency.svg', i
 
 export async function ferryhookSection(workspace: Workspace, options: Options): Promise<Result> {
   const ingest = await measureIngest(workspace, options)
-  const deliveries = await measureWorker(workspace, options)
+  const { deliveries, memoryMb } = await measureWorker(workspace, options)
+  const both = await measureServer(workspace, options)
   const { idle, loaded } = await measureLatency(workspace, options)
   return {
     title: 'Ferryhook, durable on disk, and a bare server that stores nothing',
@@ -51,6 +53,8 @@ export async function ferryhookSection(workspace: Workspace, options: Options): 
     ],
     notes: [
       ...ingest.notes,
+      `an event received and delivered by one server: ${both.toFixed(0)} µs of CPU`,
+      `anonymous memory of the worker after its deliveries: ${memoryMb?.toFixed(0) ?? 'unknown'} MB`,
       ...loaded.map(
         ({ rate, p50, p99 }) =>
           `latency from ingest to delivery at ${rate} events/s: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
@@ -105,7 +109,7 @@ async function measureIngest(workspace: Workspace, options: Options) {
 }
 
 /** Deliveries of a worker from a full queue, counted after a warm-up. */
-async function measureWorker(workspace: Workspace, options: Options): Promise<number> {
+async function measureWorker(workspace: Workspace, options: Options) {
   const directory = workspace.directory()
   const sink = await Sink.open()
   const server = await startServer(directory, { delivers: false })
@@ -125,9 +129,36 @@ async function measureWorker(workspace: Workspace, options: Options): Promise<nu
   const before = cpuOf([worker.pid])
   await sink.until(count)
   const cpuMs = cpuOf([worker.pid]) - before
+  const memoryMb = anonymousMb(worker.pid)
   await worker.close()
   sink.close()
-  return ((count - WORKER_WARM_UP) * 1000) / cpuMs
+  return { deliveries: ((count - WORKER_WARM_UP) * 1000) / cpuMs, memoryMb }
+}
+
+/** CPU time in microseconds for an event that one server receives and delivers, after a warm-up. */
+async function measureServer(workspace: Workspace, options: Options): Promise<number> {
+  const sink = await Sink.open()
+  const server = await startServer(workspace.directory(), { delivers: true })
+  const account = await signUp(server.url)
+  const paths = await Promise.all(Array.from({ length: 4 }, () => account.source(sink.url)))
+  const caller = new Caller(server.url, CONNECTIONS)
+  const count = Math.max(400, Math.round(6000 * options.seconds))
+  const send = async (from: number, to: number) => {
+    await inParallel(to - from, CONNECTIONS, async (number) => {
+      const path = paths[number % paths.length]!
+      const { status } = await caller.post({ path, body: webhook(from + number) })
+      if (status !== 200) throw new Error(`Ferryhook responded with ${status}`)
+    })
+    await sink.until(to)
+  }
+  await send(0, WORKER_WARM_UP)
+  const before = cpuOf([server.pid])
+  await send(WORKER_WARM_UP, WORKER_WARM_UP + count)
+  const cpuMs = cpuOf([server.pid]) - before
+  caller.close()
+  await server.close()
+  sink.close()
+  return (cpuMs * 1000) / count
 }
 
 async function measureLatency(workspace: Workspace, options: Options) {

@@ -118,7 +118,7 @@ const entities: readonly EntityModel[] = [
     table: eventsTable,
     keys: keys(eventRefKey),
     schema: EventRefItem,
-    lifetime: withEvent,
+    lifetime: 'written by earlier versions, until the expiry of its event at that time',
   },
   {
     name: 'Event body',

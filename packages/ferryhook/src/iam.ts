@@ -46,7 +46,8 @@ export const functions: readonly ServiceFunction[] = [
       },
       {
         table: eventsTable,
-        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+        // A replay checks that no worker has claimed the event.
+        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
         indexes: ['GSI1'],
       },
     ],

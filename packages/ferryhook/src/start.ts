@@ -82,8 +82,9 @@ export async function startFerryhook(
     scheduler: delivery.scheduler,
     payPalCertificates: createPayPalCertificates({ ...deps, fetch: (url) => safeFetch(url) }),
     alerts: delivery.notifier,
-    onStored(event) {
-      if (delivers) worker.wake(event)
+    reserve: delivers ? worker.reserve : undefined,
+    onStored(event, isReserved) {
+      if (delivers && !isReserved) worker.wake(event)
       api.live.notify(event.sourceId)
     },
   })

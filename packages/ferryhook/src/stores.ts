@@ -89,7 +89,7 @@ export function createStores(deps: StoreDeps) {
     events,
     attempts,
     deliveries,
-    mergeEvents: createMergedListing(deps),
+    mergeEvents: createMergedListing({ ...deps, queue }),
     shards,
     queue,
     routing: createRouting({ ...parts, deliveries }),

@@ -125,6 +125,9 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       await api.events.getById(event.eventId)
       await api.events.listBySource(sourceId)
       await api.deliveries.replay(event.eventId, connectionId)
+      // No worker has claimed it yet.
+      const received = await ingest.events.create(eventInput({ sourceId, userId }))
+      await api.deliveries.replay(received.eventId, connectionId)
       await api.sources.delete(sourceId, userId)
       // A worker resumes a purge whose process stopped.
       await api.apiKeys.create(userId, { name: 'CI', permissions: 'read' })

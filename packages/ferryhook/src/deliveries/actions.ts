@@ -8,6 +8,7 @@ import { transact } from '@strongroom/kit/transact'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { isPending, pendingState } from './state.ts'
 import { type Delivery, DeliveryItem, deliveryKey } from './item.ts'
+import { isFirstAttempted } from '../events/current-status.ts'
 import type { Event } from '../events/item.ts'
 import {
   type DeliveryTask,
@@ -62,7 +63,10 @@ export function createDeliveryActions(deps: DeliveryActionsDeps) {
     id: DeliveryId,
   ): Promise<({ kind: 'found' } & ParkedDelivery) | ActionRejected> {
     const delivery = unlessExpired(clock, await deliveries.get(deliveryKey.of(id)))
-    if (!delivery) return { kind: 'not_found' }
+    if (!delivery) {
+      const event = await events.getById(id.eventId)
+      return { kind: event && isFirstAttempted(event) ? 'in_progress' : 'not_found' }
+    }
     if (!isPending(delivery.state)) return { kind: 'run_ended' }
     const { waitsAt } = delivery
     const isDue = waitsAt?.PK.startsWith('DUE#') ?? false

@@ -11,7 +11,7 @@ import type { Connection } from '../connections/item.ts'
 import type { ConnectionStore } from '../connections/store.ts'
 import type { EventStore } from '../events/store.ts'
 import type { TaskQueue } from '../queue/store.ts'
-import { type DeliveryTask, ParkedTaskItem, parkedTaskKey } from '../queue/tasks.ts'
+import { ParkedTaskItem, parkedTaskKey, storedTask, type WorkerTask } from '../queue/tasks.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
 import { pendingState } from './state.ts'
@@ -64,7 +64,7 @@ export function createParking(deps: ParkingDeps) {
 
     /** `expected` is the connection as the decision to park saw it. */
     async park(
-      task: DeliveryTask,
+      task: WorkerTask,
       expected: Pick<Connection, 'connectionId' | 'sourceId' | 'rev'>,
       reason: ParkReason,
     ): Promise<ParkResult> {
@@ -82,12 +82,13 @@ export function createParking(deps: ParkingDeps) {
           const change = await transitions.prepare(event, {
             task,
             from,
+            isNew: task.route !== undefined,
             to: reason.reason === 'paused' ? 'held' : from,
             reason: reason.reason,
             retainUntil,
             next: place,
           })
-          const { PK: _pk, SK: _sk, dueAt: _due, leaseId: _lease, ...rest } = task
+          const { PK: _pk, SK: _sk, dueAt: _due, leaseId: _lease, ...rest } = storedTask(task)
           parts.push(
             connections.unchangedPart(expected),
             ...change.parts,

@@ -1,16 +1,17 @@
 /**
- * Creates the deliveries of an event. It needs no lease: only missing deliveries are created, so
- * two workers, or a worker after a crash, get the same result.
+ * Creates the deliveries of an event that cannot all be attempted immediately. It needs no lease: only
+ * missing deliveries are created, so two workers, or a worker after a crash, get the same result.
  */
 import { TransactionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
+import { expr } from '@strongroom/kit/expression'
 import { newId } from '@strongroom/kit/ids'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { transact } from '@strongroom/kit/transact'
 import type { EventStore } from '../events/store.ts'
 import type { Event } from '../events/item.ts'
 import type { TaskQueue } from '../queue/store.ts'
-import { type DeliveryTask, type RouteTask, RouteTaskItem } from '../queue/tasks.ts'
+import { type DeliveryTask, isClaimed, type RouteTask, RouteTaskItem } from '../queue/tasks.ts'
 import { exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
@@ -67,6 +68,9 @@ export function createRouting(deps: RoutingDeps) {
     { leaseUntil, event: loaded, unrouted }: RouteOptions = {},
   ): Promise<RouteResult> {
     const key = { PK: task.PK, SK: task.SK }
+    const unchanged = isClaimed(task)
+      ? expr`${routes.attr('leaseId')} = ${task.leaseId}`
+      : expr`${exists} AND attribute_not_exists(${routes.attr('leaseId')})`
     const created: DeliveryTask[] = []
     let event = loaded
 
@@ -82,7 +86,7 @@ export function createRouting(deps: RoutingDeps) {
       const change = before && prepareEvent(before, put, { leaseUntil, unrouted, targets })
       try {
         await transact(db, [
-          isLast ? routes.part.delete(key, exists) : routes.part.check(key, exists),
+          isLast ? queue.completePart(task) : routes.part.check(key, unchanged),
           ...(change?.parts ?? []),
           ...put.flatMap(({ delivery, task: due }) => [
             transitions.createPart(delivery),

@@ -5,6 +5,7 @@ import type { AuditAction } from '../accounts/audit/item.ts'
 import type { Audited } from '../accounts/audit/store.ts'
 import type { Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
+import { isFirstAttempted } from '../events/current-status.ts'
 import type { EventService } from '../events/service.ts'
 import type { LocalEvents } from '../local-events.ts'
 import type { Stores } from '../stores.ts'
@@ -100,7 +101,8 @@ export function createDeliveryService(deps: {
       }
     }
     await attempt(async () => {
-      await eventService.get(principal, eventId)
+      const event = await eventService.get(principal, eventId)
+      if (isFirstAttempted(event)) throw ferryhookError('delivery_in_progress')
       const all = await stores.deliveries.listByEvent(eventId)
       const suitable = all.filter(({ state }) => isSuitable[action](state))
       if (suitable.length === 0) throw ferryhookError(unsuitable[action])

@@ -7,6 +7,7 @@ import { newId } from '@strongroom/kit/ids'
 import { retryOnConflict } from '@strongroom/kit/retry-on-conflict'
 import { countsOf, isPending, moveCount, pendingState } from './state.ts'
 import { type Delivery, DeliveryItem, deliveryKey } from './item.ts'
+import { isFirstAttempted } from '../events/current-status.ts'
 import { isUnverified } from '../events/item.ts'
 import type { DeliveryTask } from '../queue/tasks.ts'
 import { eventsTable } from '../tables.ts'
@@ -26,7 +27,7 @@ export interface ReplayOptions {
   extraParts?: readonly TransactWriteItem[]
 }
 
-/** `run_open`: a run is pending. `unverified`: the event failed verification and is not accepted. */
+/** `run_open`: a run is pending, or a worker makes the first attempts. `unverified`: the event failed verification and is not accepted. */
 export type ReplayDeliveryResult =
   | { kind: 'started'; delivery: Delivery }
   | { kind: 'not_found' | 'run_open' | 'unverified' }
@@ -87,6 +88,7 @@ export function createDeliveryStore(deps: DeliveryStoreDeps) {
         if (!event) return { kind: 'not_found' }
         const unverified = isUnverified(event)
         if (unverified && !acceptUnverified) return { kind: 'unverified' }
+        if (isFirstAttempted(event)) return { kind: 'run_open' }
         // An expired delivery with a pending task continues when a worker claims the task. If TTL has
         // deleted the delivery, its task ends when it finds this run.
         const all = (await listByEvent(eventId, { includeExpired: true })).filter(
@@ -133,7 +135,10 @@ export function createDeliveryStore(deps: DeliveryStoreDeps) {
         const others = all.filter((delivery) => delivery !== before)
         const counts = moveCount(countsOf(others), { to: 'runnable' })
         const currentExpiry = before?.expiresAt ?? expiresAt
+        // A worker that claims the event at the same time makes an attempt of its own.
+        const unclaimed = event.status === 'received' ? [await queue.unclaimedPart(event)] : []
         await transact(db, [
+          ...unclaimed,
           deliveries.part.put(replayed, unchanged),
           queue.deliveryPart(task),
           ...events.updateStatus(event, {

@@ -51,6 +51,8 @@ export interface Transition {
   task: TaskDelivery
   from: DeliveryState
   to: DeliveryState
+  /** The delivery is not stored yet: a claimed route task stood for it. */
+  isNew?: boolean
   /** Undefined removes an earlier one. */
   reason?: string | undefined
   /** Defaults to the attempts before the one of the task. */
@@ -75,77 +77,122 @@ export function createTransitions({
   attempts: Pick<AttemptStore, 'extendExpiryParts'>
   activity: Pick<ConnectionActivityStore, 'countPart'>
 }) {
-  return {
-    /** For a result of `newDelivery`, whose values were validated where they came from. */
-    createPart(delivery: Delivery): TransactWriteItem {
-      return {
-        Put: {
-          TableName,
-          Item: delivery as Item,
-          ConditionExpression: 'attribute_not_exists(PK) OR expiresAt <= :now',
-          ExpressionAttributeValues: { ':now': epochSeconds(clock) },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        },
-      }
-    },
+  /** For a result of `newDelivery`, whose values were validated where they came from. */
+  function createPart(delivery: Delivery): TransactWriteItem {
+    return {
+      Put: {
+        TableName,
+        Item: delivery as Item,
+        ConditionExpression: 'attribute_not_exists(PK) OR expiresAt <= :now',
+        ExpressionAttributeValues: { ':now': epochSeconds(clock) },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      },
+    }
+  }
 
-    /**
-     * The parts of a transaction that changes the state, and the items after it. If the condition
-     * of the first part fails although the task exists, another run has replaced the task's own.
-     */
-    async prepare(
-      event: Event,
-      transition: Transition,
-    ): Promise<{ parts: TransactWriteItem[]; after: Event; delivery: Delivery }> {
-      const { task, from, to, reason, attemptsMade, claimedAt, retainUntil = 0, next } = transition
-      const { attempt } = transition
-      const processedAt = earlier(event.processedAt, claimedAt)
-      const changed = newDelivery(task, clock.now(), next)
-      changed.state = to
-      if (reason !== undefined) changed.reason = reasonText.parse(reason)
-      changed.attemptsMade = attemptsMade ?? task.attemptNumber - 1
-      const counts = moveCount(event.counts, { from, to })
-      const eventChanges: EventChanges = { counts, expiresAt: retainUntil }
-      if (processedAt !== undefined) eventChanges.processedAt = processedAt
-      if (to === 'delivered') eventChanges.deliveredAt = clock.now()
-      if (attempt && explainsStatus(attempt, event.lastAttempt)) eventChanges.lastAttempt = attempt
-      const eventPart = events.updateStatus(event, eventChanges)
-      const { expiresAt } = eventPart.after
-      changed.expiresAt = expiresAt
-      const put: TransactWriteItem = {
-        Put: {
-          TableName,
-          Item: changed as Item,
-          // Absent if TTL deleted it while another delivery extended the event. Its task still runs.
-          ...(task.replayId === undefined
-            ? {
-                ConditionExpression: asRouted,
-                ExpressionAttributeValues: { ':run': task.run, ':from': from },
-              }
-            : {
-                ConditionExpression: asReplayed,
-                ExpressionAttributeValues: {
-                  ':run': task.run,
-                  ':from': from,
-                  ':replay': task.replayId,
-                },
-              }),
-          ExpressionAttributeNames: runAndState,
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        },
-      }
-      const parts = [put, ...eventPart.parts]
+  /**
+   * The parts of a transaction that changes the states of deliveries of one event and creates others,
+   * and the items after it. The first parts are the deliveries, in their order. If the condition of
+   * one of them fails although its task exists, another run has replaced the task's own.
+   */
+  async function prepareAll(
+    event: Event,
+    transitions: readonly Transition[],
+    created: readonly Delivery[] = [],
+  ): Promise<{ parts: TransactWriteItem[]; after: Event; deliveries: Delivery[] }> {
+    const changes = eventChanges(event, transitions, created, clock.now())
+    const eventPart = events.updateStatus(event, changes)
+    const { expiresAt } = eventPart.after
+    const deliveries = transitions.map((transition) => changedDelivery(transition, expiresAt))
+    const parts: TransactWriteItem[] = []
+    for (const [index, delivery] of deliveries.entries()) {
+      parts.push(changePart(delivery, transitions[index] as Transition))
+    }
+    for (const delivery of created) parts.push(createPart(delivery))
+    parts.push(...eventPart.parts)
+    for (const { task, to, reason } of transitions) {
       // Nobody sees the counts of a deleted connection, and they would outlive its account.
       const isCounted = (to === 'delivered' || to === 'failed') && reason !== 'connection_deleted'
       if (isCounted) parts.push(activity.countPart(task, to))
       if (expiresAt > task.keptUntil)
         parts.push(...(await attempts.extendExpiryParts(task, expiresAt)))
-      return { parts, after: eventPart.after, delivery: changed }
+    }
+    return { parts, after: eventPart.after, deliveries }
+  }
+
+  function changedDelivery(transition: Transition, expiresAt: number): Delivery {
+    const { task, to, reason, attemptsMade, next } = transition
+    const delivery = newDelivery(task, clock.now(), next)
+    delivery.state = to
+    if (reason !== undefined) delivery.reason = reasonText.parse(reason)
+    delivery.attemptsMade = attemptsMade ?? task.attemptNumber - 1
+    delivery.expiresAt = expiresAt
+    return delivery
+  }
+
+  return {
+    createPart,
+
+    prepareAll,
+
+    /** The same for one delivery. */
+    async prepare(
+      event: Event,
+      transition: Transition,
+    ): Promise<{ parts: TransactWriteItem[]; after: Event; delivery: Delivery }> {
+      const { parts, after, deliveries } = await prepareAll(event, [transition])
+      return { parts, after, delivery: deliveries[0] as Delivery }
     },
   }
 }
 
 export type Transitions = ReturnType<typeof createTransitions>
+
+/** The state may be absent: TTL may have deleted it, or the outcome of a first attempt creates it. */
+function changePart(delivery: Delivery, { task, from }: Transition): TransactWriteItem {
+  const isRouted = task.replayId === undefined
+  return {
+    Put: {
+      TableName,
+      Item: delivery as Item,
+      ConditionExpression: isRouted ? asRouted : asReplayed,
+      ExpressionAttributeNames: runAndState,
+      ExpressionAttributeValues: isRouted
+        ? { ':run': task.run, ':from': from }
+        : { ':run': task.run, ':from': from, ':replay': task.replayId as string },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    },
+  }
+}
+
+/** What the event records of its deliveries. */
+function eventChanges(
+  event: Event,
+  transitions: readonly Transition[],
+  created: readonly Delivery[],
+  now: number,
+): EventChanges {
+  let { counts, processedAt, lastAttempt } = event
+  const changes: EventChanges = {}
+  let expiresAt = 0
+  for (const { from, to, isNew = false, attempt, claimedAt, retainUntil = 0 } of transitions) {
+    counts = moveCount(counts, isNew ? { to } : { from, to })
+    processedAt = earlier(processedAt, claimedAt)
+    expiresAt = Math.max(expiresAt, retainUntil)
+    if (to === 'delivered') changes.deliveredAt = now
+    if (attempt && explainsStatus(attempt, lastAttempt)) {
+      changes.lastAttempt = lastAttempt = attempt
+    }
+  }
+  for (const delivery of created) {
+    counts = moveCount(counts, { to: delivery.state })
+    expiresAt = Math.max(expiresAt, delivery.expiresAt)
+  }
+  changes.counts = counts
+  changes.expiresAt = expiresAt
+  if (processedAt !== undefined) changes.processedAt = processedAt
+  return changes
+}
 
 /** A success does not hide the failure of another connection. */
 function explainsStatus(attempt: LastAttempt, before: LastAttempt | undefined): boolean {

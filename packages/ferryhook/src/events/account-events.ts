@@ -5,6 +5,7 @@ import type { Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
 import type { Source } from '../sources/item.ts'
 import type { StoreDeps, Stores } from '../stores.ts'
+import { isFirstAttempted } from './current-status.ts'
 import type { EventFilter } from './event-filter.ts'
 import { type EventStatus } from './item.ts'
 import { eventStatuses } from './values.ts'
@@ -78,8 +79,9 @@ export function createAccountEvents({
     const accepts =
       connectionId === undefined
         ? undefined
-        : async ({ eventId }: ListedEvent) =>
-            (await stores.deliveries.get(eventId, connectionId)) !== null
+        : async (event: ListedEvent) =>
+            isFirstAttempted(event) ||
+            (await stores.deliveries.get(event.eventId, connectionId)) !== null
     return { sourceIds, status, type, from, to, search, accepts }
   }
 

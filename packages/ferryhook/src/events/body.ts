@@ -1,10 +1,6 @@
-/**
- * How a body is stored: short text in the event, so that lists contain it; anything else in its own
- * item, so that a status update does not rewrite 256 KB.
- */
+/** How a body is stored: as it is, or compressed if it is large. */
 import { promisify } from 'node:util'
 import { constants, gunzip, gzip } from 'node:zlib'
-import { MAX_INLINE_BODY_BYTES } from './item.ts'
 import { MAX_BODY_BYTES } from './values.ts'
 
 export interface StoredBody {
@@ -12,17 +8,13 @@ export interface StoredBody {
   encoding: 'identity' | 'gzip'
 }
 
-// A byte order mark is part of the body.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Compressing a small body costs more than it saves. */
+const MAX_PLAIN_BYTES = 4_096
 
-/** The body as text, if it is short and valid UTF-8. */
-export function inlineBody(body: Uint8Array): string | undefined {
-  if (body.byteLength > MAX_INLINE_BODY_BYTES) return undefined
-  try {
-    return decoder.decode(body)
-  } catch {
-    return undefined
-  }
+/** The body as it is stored if it is small; undefined if `packBody` has to compress it. */
+export function smallBody(body: Uint8Array): StoredBody | undefined {
+  if (body.byteLength > MAX_PLAIN_BYTES) return undefined
+  return { body: plainBytes(body), encoding: 'identity' }
 }
 
 export async function packBody(body: Uint8Array): Promise<StoredBody> {

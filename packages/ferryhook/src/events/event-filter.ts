@@ -1,5 +1,6 @@
 /** What listings of events select in the store: a range of keys, and a filter. */
 import { all, Attr, type Expression, expr, oneOf } from '@strongroom/kit/expression'
+import { storedStatuses } from './current-status.ts'
 import type { EventStatus } from './item.ts'
 
 const statusAttribute = new Attr<EventStatus>(['status'])
@@ -12,10 +13,10 @@ export interface EventFilter {
   type?: string | undefined
 }
 
-/** Undefined if it excludes nothing. */
+/** Undefined if it excludes nothing. The current status of what it selects must be checked again. */
 export function eventFilter({ status, type }: EventFilter): Expression | undefined {
   return all(
-    status && oneOf(statusAttribute, status),
+    status && oneOf(statusAttribute, storedStatuses(status)),
     type === undefined ? undefined : typeCondition(type),
   )
 }

@@ -19,13 +19,12 @@ import { noDeliveries } from '../deliveries/state.ts'
 import {
   DedupItem,
   dedupKey,
-  EventBodyItem,
+  type EventBody,
   eventBodyKey,
   type Event,
   eventById,
   EventItem,
   eventKey,
-  eventRefKey,
 } from './item.ts'
 import { MAX_BODY_BYTES } from './values.ts'
 import { QuotaItem, quotaKey } from '../usage/item.ts'
@@ -33,9 +32,10 @@ import { expiryOf, type Plan } from '../plans.ts'
 import { eventsTable } from '../tables.ts'
 import { absent } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
-import { inlineBody, packBody } from './body.ts'
+import { packBody, smallBody, type StoredBody } from './body.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
 import type { TaskQueue } from '../queue/store.ts'
+import type { Lease } from '../queue/tasks.ts'
 
 export interface CreateEventInput extends Pick<
   Event,
@@ -53,6 +53,8 @@ export interface CreateEventInput extends Pick<
   eventType?: string | undefined
   /** The provider's id of the event; a second event of the same source with it is a `duplicate`. */
   dedupKey?: string | undefined
+  /** Of the worker of this process, if it delivers the event as soon as it is stored. */
+  lease?: Lease | undefined
   /** Counts the event, unless the owner has reached the limit of the month. */
   quota?: { month: string; limit: number } | undefined
 }
@@ -105,7 +107,6 @@ export function createEventInsert({
   clock,
   queue,
 }: Pick<StoreDeps, 'db' | 'clock'> & { queue: Pick<TaskQueue, 'routePart'> }) {
-  const bodies = entity(db, eventsTable, EventBodyItem)
   const dedups = entity(db, eventsTable, DedupItem)
   const quotas = entity(db, eventsTable, QuotaItem)
 
@@ -129,27 +130,20 @@ export function createEventInsert({
     )
   }
 
-  async function bodyPart(bytes: Uint8Array, { eventId, expiresAt }: Event) {
-    const stored = await packBody(bytes)
-    return bodies.part.put({ ...eventBodyKey.of({ eventId }), eventId, ...stored, expiresAt })
-  }
-
   /** Rejected with `month_limit`, or as a `DuplicateEvent`. */
   async function create(input: CreateEventInput): Promise<Event> {
     if (input.body.byteLength > MAX_BODY_BYTES) throw new WriteRejected('body_too_large')
     const event = newEvent(input, input.receivedAt ?? clock.now())
     validateSupplied(event)
-    const { eventId, sourceId, receivedAt, expiresAt } = event
+    const { receivedAt } = event
     const isRouted = event.status === 'received'
-    // Not validated: it repeats values of the event.
-    const ref = { ...eventRefKey.of(event), eventId, sourceId, receivedAt, expiresAt }
+    const stored = smallBody(input.body) ?? (await packBody(input.body))
     const parts: TransactWriteItem[] = [
       { Put: { TableName, Item: event as Item, ...ifAbsent } },
-      { Put: { TableName, Item: ref, ...ifAbsent } },
+      { Put: { TableName, Item: bodyItem(event, stored) as Item } },
     ]
-    if (event.body === undefined) parts.push(await bodyPart(input.body, event))
     if (isRouted) {
-      parts.push(await queue.routePart(event))
+      parts.push(await queue.routePart(event, input.lease))
     }
     const quotaAt = isRouted && input.quota ? parts.push(quotaPart(input.quota, event)) - 1 : -1
     const dedup = isRouted ? input.dedupKey : undefined
@@ -179,6 +173,13 @@ export function createEventInsert({
   return create
 }
 
+/** Not validated: it repeats values of the event. */
+function bodyItem(event: Event, { body, encoding }: StoredBody): EventBody {
+  const { eventId, sourceId, receivedAt, expiresAt } = event
+  const { PK, SK } = eventBodyKey.of(event)
+  return { PK, SK, eventId, sourceId, receivedAt, body, encoding, expiresAt }
+}
+
 function validateSupplied(event: Event): void {
   const { error } = Supplied.safeParse(event)
   if (error) throw new ItemMismatch(eventsTable, event as Item, 'write', error)
@@ -187,7 +188,6 @@ function validateSupplied(event: Event): void {
 function newEvent(input: CreateEventInput, receivedAt: number): Event {
   const { sourceId, userId, reason, contentType, query } = input
   const locator = { eventId: newId('evt'), sourceId, receivedAt }
-  const body = inlineBody(input.body)
   const { PK, SK } = eventKey.of(locator)
   const { GSI1PK, GSI1SK } = eventById.of(locator)
   const event: Event = {
@@ -210,7 +210,6 @@ function newEvent(input: CreateEventInput, receivedAt: number): Event {
   }
   // Assigned one by one, because spreading is slow. An absent attribute must not be undefined.
   if (reason !== undefined) event.reason = reason
-  if (body !== undefined) event.body = body
   if (input.eventType !== undefined) event.eventType = input.eventType
   if (contentType !== undefined) event.contentType = contentType
   if (query !== undefined) event.query = query

@@ -11,8 +11,6 @@ import {
   type EventLocator,
   EventItem,
   eventKey,
-  EventRefItem,
-  eventRefKey,
 } from './item.ts'
 import { eventsTable } from '../tables.ts'
 import { validateChanges } from '../storage/update-expression.ts'
@@ -41,7 +39,6 @@ const RETENTION_AFTER_EXPIRY_SECONDS = 3_600
 
 export function createEventUpdate({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>) {
   const events = entity(db, eventsTable, EventItem)
-  const refs = entity(db, eventsTable, EventRefItem)
   const bodies = entity(db, eventsTable, EventBodyItem)
 
   return {
@@ -56,16 +53,14 @@ export function createEventUpdate({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>
      */
     async getForTask(locator: EventLocator): Promise<Event | undefined> {
       const event = await events.get(eventKey.of(locator))
-      if (!event || isUnexpired(clock, event)) return event
-      const ref = await refs.get(eventRefKey.of(event))
-      const isComplete = event.body !== undefined || (await bodies.get(eventBodyKey.of(event)))
-      return ref && isComplete ? event : undefined
+      if (!event || isUnexpired(clock, event) || event.body !== undefined) return event
+      return (await bodies.get(eventBodyKey.of(event))) && event
     },
 
     /**
      * The parts of a transaction that requires the event to be unchanged since it was read. New
      * counts set the status that follows from them; without deliveries it is set explicitly, such as
-     * `unrouted`. A later expiry also extends the reference and the body. `after` is the event after
+     * `unrouted`. A later expiry also extends the body. `after` is the event after
      * the transaction. Rejected with `status_derived` if deliveries decide another status.
      */
     updateStatus(
@@ -87,14 +82,9 @@ export function createEventUpdate({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>
       const after = { ...event, ...update }
       if (changes.reason !== undefined) validateChanges(eventsTable, EventItem, { PK, SK }, changes)
       const parts: TransactWriteItem[] = [updatePart({ PK, SK }, update, event.rev)]
-      if (expiresAt === event.expiresAt) return { parts, after }
-
-      const { eventId } = event
-      const attribute = refs.attr('expiresAt')
-      const extend = expr`SET ${attribute} = ${expiresAt}`
-      parts.push(refs.part.update(eventRefKey.of({ eventId }), extend, exists))
-      if (event.body === undefined) {
-        parts.push(bodies.part.update(eventBodyKey.of({ eventId }), extend, exists))
+      if (expiresAt > event.expiresAt && event.body === undefined) {
+        const extend = expr`SET ${bodies.attr('expiresAt')} = ${expiresAt}`
+        parts.push(bodies.part.update(eventBodyKey.of(event), extend, exists))
       }
       return { parts, after }
     },

@@ -11,8 +11,8 @@ export const eventById = keyTemplate({ GSI1PK: 'EVTID#{eventId}', GSI1SK: 'EVENT
 
 export type EventStatus = (typeof eventStatuses)[number]
 
-/** Larger bodies are stored in their own item. */
-export const MAX_INLINE_BODY_BYTES = 4_096
+/** Earlier versions stored bodies up to this size in the event. */
+const MAX_INLINE_BODY_BYTES = 4_096
 
 /** The attempt that explains the status of its event, so that a list needs no other items. */
 const LastAttempt = z.object({
@@ -38,7 +38,7 @@ export const EventItem = z.object({
   /** Explains the status where the status alone does not. */
   reason: z.string().min(1).max(200).optional(),
   headers: json('object', 65_536),
-  /** Absent if the body is stored in its own item. */
+  /** Only in events of earlier versions: the body has its own item, which never changes. */
   body: z
     .string()
     .refine((text) => Buffer.byteLength(text) <= MAX_INLINE_BODY_BYTES)
@@ -77,7 +77,7 @@ export type EventLocator = Pick<Event, 'eventId' | 'sourceId' | 'receivedAt'>
 
 export const eventRefKey = keyTemplate({ PK: 'EVT#{eventId}', SK: 'REF' })
 
-/** Finds an event by its id, like the index but with consistent reads. */
+/** Written by earlier versions; the body now locates an event that the index does not have yet. */
 export const EventRefItem = z.object({
   ...eventRefKey.fields,
   eventId: id('evt'),
@@ -88,10 +88,16 @@ export const EventRefItem = z.object({
 
 export const eventBodyKey = keyTemplate({ PK: 'EVT#{eventId}', SK: 'BODY' })
 
-/** A body that is too large for the event item, or not text. */
+/**
+ * The body of an event, beside it so that updates do not rewrite it. Also finds the event by its id,
+ * like the index but with consistent reads.
+ */
 export const EventBodyItem = z.object({
   ...eventBodyKey.fields,
   eventId: id('evt'),
+  /** Absent in items of earlier versions, like `receivedAt`. */
+  sourceId: id('src').optional(),
+  receivedAt: milliseconds.optional(),
   body: bytes,
   encoding: z.enum(['identity', 'gzip']),
   expiresAt: seconds,

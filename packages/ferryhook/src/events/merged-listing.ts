@@ -6,10 +6,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { Expression, expr, Placeholders } from '@strongroom/kit/expression'
 import { entity } from '@strongroom/kit/entity'
+import type { TaskQueue } from '../queue/store.ts'
 import type { Search } from '../storage/paging.ts'
 import { isUnexpired } from '../storage/time.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
+import { createCurrentStatus } from './current-status.ts'
 import { type EventFilter, eventFilter, eventRange } from './event-filter.ts'
 import { type Event, EventItem, eventKey } from './item.ts'
 
@@ -55,7 +57,12 @@ interface Reading {
   position: string | undefined
 }
 
-export function createMergedListing({ db, clock }: Pick<StoreDeps, 'db' | 'clock'>) {
+export function createMergedListing({
+  db,
+  clock,
+  queue,
+}: Pick<StoreDeps, 'db' | 'clock'> & { queue: Pick<TaskQueue, 'isBeingRouted'> }) {
+  const currentStatus = createCurrentStatus(queue)
   const events = entity(db, eventsTable, EventItem)
   const attributes = Object.keys(Listed.shape) as (keyof typeof Listed.shape)[]
   const projection = new Expression(
@@ -83,7 +90,7 @@ export function createMergedListing({ db, clock }: Pick<StoreDeps, 'db' | 'clock
     })
     const parse = query.search ? events.parse : (item: unknown) => Listed.parse(item)
     return {
-      items: Items.map(parse) as ListedEvent[],
+      items: await currentStatus.select<ListedEvent>(Items.map(parse), query.status),
       next: LastEvaluatedKey?.['SK'] as string | undefined,
     }
   }

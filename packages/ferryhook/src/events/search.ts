@@ -64,6 +64,8 @@ export interface TextQuery {
 /** Limits of one page; its cursor continues the search. */
 const MAX_EVENTS_PER_PAGE = 2_000
 const MAX_BODY_BYTES_PER_PAGE = 8 * 1024 * 1024
+/** Each needs a read. */
+const MAX_BODIES_PER_PAGE = 1_000
 
 /** Undefined if the query contains no text. */
 export function createTextSearch(
@@ -74,9 +76,10 @@ export function createTextSearch(
   const body = text.body?.toLowerCase()
   if (header === undefined && body === undefined) return undefined
   let examined = 0
-  let bodyBytes = 0
+  let [bodies, bodyBytes] = [0, 0]
 
   async function bodyHas(event: Event, wanted: string): Promise<boolean> {
+    bodies += 1
     bodyBytes += event.bodyBytes
     const bytes = await events.getBody(event)
     return bytes !== null && Buffer.from(bytes).toString().toLowerCase().includes(wanted)
@@ -89,7 +92,10 @@ export function createTextSearch(
       if (header !== undefined && !hasHeader(event, header)) return false
       return body === undefined || bodyHas(event, body)
     },
-    isSpent: () => examined >= MAX_EVENTS_PER_PAGE || bodyBytes >= MAX_BODY_BYTES_PER_PAGE,
+    isSpent: () =>
+      examined >= MAX_EVENTS_PER_PAGE ||
+      bodies >= MAX_BODIES_PER_PAGE ||
+      bodyBytes >= MAX_BODY_BYTES_PER_PAGE,
   }
 }
 

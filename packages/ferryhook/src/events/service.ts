@@ -4,9 +4,11 @@ import type { Connection } from '../connections/item.ts'
 import type { CircuitState } from '../connections/activity-store.ts'
 import type { Attempt, Delivery } from '../deliveries/item.ts'
 import { isPending } from '../deliveries/state.ts'
+import { newDelivery } from '../deliveries/transition.ts'
 import { ferryhookError } from '../errors.ts'
 import type { Source } from '../sources/item.ts'
 import type { PaginatedResult, Stores } from '../stores.ts'
+import { isFirstAttempted } from './current-status.ts'
 import { hasEventType } from './event-type.ts'
 import type { EventFilter } from './event-filter.ts'
 import type { Event } from './item.ts'
@@ -118,7 +120,9 @@ export function createEventService({
         stores.connections.listBySource(sourceId, { includeDeleted: true }),
       ])
       const circuits = await circuitsOf(deliveries)
-      return { event, body, deliveries, attempts, source, connections, circuits }
+      const found = { event, body, attempts, source, connections, circuits }
+      const isStored = deliveries.length > 0 || !isFirstAttempted(event)
+      return { ...found, deliveries: isStored ? deliveries : firstDeliveries(event, connections) }
     },
 
     /** The bytes as received. */
@@ -126,6 +130,15 @@ export function createEventService({
       return bodyOf(await get(principal, eventId))
     },
   }
+}
+
+/** The deliveries of first attempts, before they are stored. */
+function firstDeliveries(event: Event, connections: readonly Connection[]): Delivery[] {
+  const { eventId, sourceId, userId, receivedAt, expiresAt: keptUntil } = event
+  const about = { eventId, sourceId, userId, receivedAt, keptUntil, run: 1, attemptNumber: 1 }
+  return connections
+    .filter(({ status }) => status !== 'deleted')
+    .map(({ connectionId }) => newDelivery({ ...about, connectionId }, receivedAt))
 }
 
 export type EventService = ReturnType<typeof createEventService>

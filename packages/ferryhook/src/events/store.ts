@@ -11,12 +11,11 @@ import {
   eventById,
   EventItem,
   eventKey,
-  EventRefItem,
-  eventRefKey,
 } from './item.ts'
 import { eventsTable } from '../tables.ts'
 import type { StoreDeps, PaginatedResult } from '../stores.ts'
 import { unpackBody } from './body.ts'
+import { createCurrentStatus } from './current-status.ts'
 import { type EventFilter, eventFilter, eventRange, sortable } from './event-filter.ts'
 import { createEventInsert } from './event-insert.ts'
 import { createEventUpdate } from './event-update.ts'
@@ -46,10 +45,10 @@ export function createEventStore({
   clock,
   cursors,
   queue,
-}: StoreDeps & { queue: Pick<TaskQueue, 'routePart'> }) {
+}: StoreDeps & { queue: Pick<TaskQueue, 'routePart' | 'isBeingRouted'> }) {
   const events = entity(db, eventsTable, EventItem)
-  const refs = entity(db, eventsTable, EventRefItem)
   const bodies = entity(db, eventsTable, EventBodyItem)
+  const currentStatus = createCurrentStatus(queue)
 
   /** The key of an event in the index, which may not contain a new event yet. */
   async function findIndexed(eventId: string): Promise<Key | undefined> {
@@ -62,10 +61,11 @@ export function createEventStore({
     return items[0]
   }
 
-  /** The key of an event in its reference, which is read consistently. */
-  async function findReferenced(eventId: string): Promise<Key | undefined> {
-    const ref = await refs.get(eventRefKey.of({ eventId }))
-    return ref && eventKey.of(ref)
+  /** The key of an event in its body, which is read consistently. */
+  async function findByBody(eventId: string): Promise<Key | undefined> {
+    const { sourceId, receivedAt } = (await bodies.get(eventBodyKey.of({ eventId }))) ?? {}
+    if (sourceId === undefined || receivedAt === undefined) return undefined
+    return eventKey.of({ sourceId, receivedAt, eventId })
   }
 
   async function bodyOf(
@@ -83,8 +83,9 @@ export function createEventStore({
 
     /** The index only locates the event; the item itself is read, so it is the current one. */
     async getById(eventId: string): Promise<Event | null> {
-      const key = (await findIndexed(eventId)) ?? (await findReferenced(eventId))
-      return unlessExpired(clock, key && (await events.get(key))) ?? null
+      const key = (await findIndexed(eventId)) ?? (await findByBody(eventId))
+      const event = unlessExpired(clock, key && (await events.get(key)))
+      return event ? currentStatus.withStatus(event) : null
     },
 
     /** The bytes as received; null if the event was deleted or has expired. */
@@ -105,15 +106,16 @@ export function createEventStore({
       const listed = JSON.stringify([status, type, from, to, search?.id])
       const filter = eventFilter({ status, type })
       const scope = ['ferryhook.events', sourceId, listed] as const
-      return readPage({ clock, cursors }, scope, { ...opts, maxReads: MAX_READS }, (part) =>
-        events.query({
+      return readPage({ clock, cursors }, scope, { ...opts, maxReads: MAX_READS }, async (part) => {
+        const { items, next } = await events.query({
           key: rangeOf(sourceId, from, to),
           ...(filter && { filter }),
           newestFirst: true,
           maxReads: 1,
           ...part,
-        }),
-      )
+        })
+        return { items: await currentStatus.select(items, status), next }
+      })
     },
 
     /** Oldest first, from a position to a time, inclusive. `next` is set if there may be more. */

@@ -28,7 +28,9 @@ import { activeSecrets } from '../signing/secret-list.ts'
 import { hopsOf, MAX_HOPS } from '../outbound/hops.ts'
 import { WriteRejected } from '../storage/write-rejected.ts'
 import { MAX_UNITS_BEFORE_YIELD, type WorkScheduler } from '../sandbox/work-scheduler.ts'
+import type { Source } from '../sources/item.ts'
 import type { Stores } from '../stores.ts'
+import type { Reservation } from '../worker/worker.ts'
 import { dedupKeyOf } from '../verification/dedup-key.ts'
 import { answerHandshake } from '../verification/handshake.ts'
 import type { PayPalCertificatesOf } from '../verification/paypal-certificates.ts'
@@ -53,8 +55,10 @@ export interface IngestOptions {
   secretBox: SecretBox
   /** The address that senders use; some of them sign it. */
   publicUrl: string
-  /** Called when an event is stored and can be routed. */
-  onStored: (event: Event) => void
+  /** Reserves the worker of this process for an event, so that it is stored with its claim. */
+  reserve?: ((source: Source) => Promise<Reservation | undefined>) | undefined
+  /** Called when an event is stored; unless it was reserved, a worker has to route it. */
+  onStored: (event: Event, isReserved: boolean) => void
   log: Log
   metrics: Metrics
   /** Defaults to the limits of the plans. */
@@ -200,13 +204,14 @@ export function createIngest(options: IngestOptions): Ingest {
       throw rateLimited(exceeded)
     }
     input.quota = month.quota
+    let event: Event
+    let reserved: Reservation | undefined
     try {
-      const event = await stores.events.create(input)
-      if (month.isBeyond) reportLimit(cached, 'beyondMonth')
-      countOutcome('received')
-      onStored(event)
-      return json({ id: event.eventId, status: 'received' })
+      reserved = await options.reserve?.(source)
+      input.lease = reserved?.lease
+      event = await stores.events.create(input)
     } catch (error) {
+      reserved?.cancel()
       minuteLimit.release(sourceId)
       if (error instanceof DuplicateEvent) {
         countOutcome('duplicate')
@@ -216,6 +221,11 @@ export function createIngest(options: IngestOptions): Ingest {
       monthLimit.markFull(cached)
       throw rejectForMonth(cached)
     }
+    reserved?.deliver({ event, body: input.body })
+    if (month.isBeyond) reportLimit(cached, 'beyondMonth')
+    countOutcome('received')
+    onStored(event, reserved !== undefined)
+    return json({ id: event.eventId, status: 'received' })
   }
 
   function rejectForMonth(cached: CachedSource): ApiError {

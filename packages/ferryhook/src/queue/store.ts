@@ -13,11 +13,14 @@ import { absent, exists } from '../storage/conditions.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
 import { nextStep, type Shards } from './shards.ts'
+import { type Event, EventItem } from '../events/item.ts'
 import {
+  type ClaimedRoute,
   type DeliveryTask,
   DeliveryTaskItem,
   deliveryTaskKey,
   type DueTask,
+  type Lease,
   type LeasedTask,
   type MeteringTask,
   MeteringTaskItem,
@@ -26,8 +29,10 @@ import {
   type RouteTask,
   RouteTaskItem,
   routeTaskKey,
+  storedTask,
   WakeUpTaskItem,
   wakeUpTaskKey,
+  type WorkerTask,
 } from './tasks.ts'
 
 /** Wake-ups of one connection within this time become one task. */
@@ -55,6 +60,7 @@ export function createTaskQueue({
   const wakeUps = entity(db, eventsTable, WakeUpTaskItem)
   const meterings = entity(db, eventsTable, MeteringTaskItem)
   const purges = entity(db, eventsTable, PurgeTaskItem)
+  const events = entity(db, eventsTable, EventItem)
   const unleased = expr`${exists} AND attribute_not_exists(${deliveries.attr('leaseId')})`
 
   function parse(item: Item): DueTask | ItemMismatch {
@@ -84,7 +90,7 @@ export function createTaskQueue({
     return { ...task, PK, SK, kind: 'deliver' }
   }
 
-  /** The task that is stored with an event. */
+  /** The task that is stored with an event, and is due then. */
   async function routeTask(event: RoutedEvent): Promise<RouteTask> {
     const { eventId, sourceId, userId, receivedAt } = event
     const shard = await shards.shardFor(sourceId)
@@ -92,15 +98,23 @@ export function createTaskQueue({
     return { PK, SK, kind: 'route', dueAt: receivedAt, eventId, sourceId, userId, receivedAt }
   }
 
+  /** The same while a worker has claimed it. */
+  async function claimedRoute(event: RoutedEvent, lease: Lease): Promise<ClaimedRoute> {
+    const { leaseId, claimedAt, leaseUntil } = lease
+    const task = await routeTask({ ...event, receivedAt: leaseUntil })
+    return { ...task, receivedAt: event.receivedAt, leaseId, claimedAt }
+  }
+
   function deliveryPart(task: DeliveryTask, condition?: Expression): TransactWriteItem {
     return deliveries.part.put(task, condition)
   }
 
   /**
-   * The part of a worker's transaction that deletes a task. It requires that the task is unchanged:
-   * still leased by this worker, or still unleased.
+   * The part of a worker's transaction that deletes a task, or the claimed route task that stands for
+   * it. It requires that the task is unchanged: still leased by this worker, or still unleased.
    */
-  function completePart({ PK, SK, leaseId }: DeliveryTask): TransactWriteItem {
+  function completePart(task: WorkerTask | RouteTask): TransactWriteItem {
+    const { PK, SK, leaseId } = 'route' in task && task.route ? task.route : task
     if (leaseId === undefined) return deliveries.part.delete({ PK, SK }, unleased)
     return {
       Delete: {
@@ -132,6 +146,39 @@ export function createTaskQueue({
         if (!error.conditionFailed(1)) throw error
       }
     }
+  }
+
+  /** False if another worker claimed the task, or the event was changed. */
+  async function moveRoute(
+    task: RouteTask,
+    moved: RouteTask,
+    event?: Pick<Event, 'PK' | 'SK' | 'rev'>,
+  ): Promise<boolean> {
+    const parts: TransactWriteItem[] = [
+      completePart(task),
+      // Not validated: it repeats values of a task that was, and of a lease.
+      { Put: { TableName: eventsTable.name, Item: moved as Item } },
+    ]
+    if (event) {
+      const { PK, SK, rev } = event
+      parts.push(events.part.check({ PK, SK }, expr`${events.attr('rev')} = ${rev}`))
+    }
+    try {
+      await transact(db, parts)
+      return true
+    } catch (error) {
+      if (error instanceof TransactionFailed && error.conditionFailed()) return false
+      throw error
+    }
+  }
+
+  /** Ends a claim early, so that the task is due. False if another worker has claimed it. */
+  async function releaseRoute(task: ClaimedRoute): Promise<boolean> {
+    return moveRoute(task, await routeTask(task))
+  }
+
+  function newLease(leaseUntil: number): Lease {
+    return { leaseId: newId('lse'), claimedAt: clock.now(), leaseUntil }
   }
 
   return {
@@ -172,9 +219,43 @@ export function createTaskQueue({
       return leased && { ...leased, leaseId }
     },
 
+    newLease,
+
+    /**
+     * One of several workers gets the route task, and with it all deliveries of its event; the others
+     * get undefined. With an event, it must not have changed since it was read.
+     */
+    async claimRoute(
+      task: RouteTask,
+      leaseUntil: number,
+      event?: Pick<Event, 'PK' | 'SK' | 'rev'>,
+    ): Promise<ClaimedRoute | undefined> {
+      const claimed = await claimedRoute(task, newLease(leaseUntil))
+      return (await moveRoute(task, claimed, event)) ? claimed : undefined
+    },
+
+    releaseRoute,
+
+    /**
+     * Whether a worker is making the first attempts of an event, so that none of its deliveries is
+     * stored yet. The unclaimed task has a known key, and the stored status changes with the outcome.
+     */
+    async isBeingRouted({ status, ...event }: RoutedEvent & Pick<Event, 'status'>) {
+      if (status !== 'received') return false
+      const { PK, SK } = await routeTask(event)
+      return (await routes.get({ PK, SK })) === undefined
+    },
+
+    /** A part of a transaction that requires that no worker has claimed the event. */
+    async unclaimedPart(event: RoutedEvent): Promise<TransactWriteItem> {
+      const { PK, SK } = await routeTask(event)
+      return routes.part.check({ PK, SK }, exists)
+    },
+
     /** Ends a lease early, so that the task is due now. False if another worker has claimed it. */
     async releaseLease(task: LeasedTask): Promise<boolean> {
-      const { leaseId: _lease, ...rest } = task
+      if (task.route) return releaseRoute(task.route)
+      const { leaseId: _lease, ...rest } = storedTask(task)
       // A task whose lease has expired is due already.
       if (task.dueAt <= clock.now()) return true
       return (await move(task, { ...rest, dueAt: clock.now() })) !== undefined
@@ -186,9 +267,12 @@ export function createTaskQueue({
 
     routeTask,
 
-    /** Not validated: it repeats values of an event that was. */
-    async routePart(event: RoutedEvent): Promise<TransactWriteItem> {
-      return { Put: { TableName: eventsTable.name, Item: await routeTask(event) } }
+    claimedRoute,
+
+    /** Not validated: it repeats values of an event that was. With a lease it is claimed already. */
+    async routePart(event: RoutedEvent, lease?: Lease): Promise<TransactWriteItem> {
+      const task = lease ? await claimedRoute(event, lease) : await routeTask(event)
+      return { Put: { TableName: eventsTable.name, Item: task as Item } }
     },
 
     /** Rounded up to a step of the connection, so that many parked deliveries share few wake-ups. */

@@ -12,14 +12,32 @@ const aboutEvent = {
 
 export const routeTaskKey = keyTemplate({ PK: 'DUE#{shard}', SK: '{dueAt}#{eventId}#ROUTE' })
 
-/** Creates the deliveries of an event. */
+/**
+ * Creates the deliveries of an event, and is due when it was received. While it is claimed, `dueAt` is
+ * the end of the lease, and it stands for the first attempts of all deliveries: they are stored with
+ * their outcome.
+ */
 export const RouteTaskItem = z.object({
   ...routeTaskKey.fields,
   kind: z.literal('route'),
   dueAt: milliseconds,
   ...aboutEvent,
+  leaseId: id('lse').optional(),
+  claimedAt: milliseconds.optional(),
 })
 export type RouteTask = z.infer<typeof RouteTaskItem>
+export type ClaimedRoute = RouteTask & { leaseId: string; claimedAt: number }
+
+export function isClaimed(task: RouteTask): task is ClaimedRoute {
+  return task.leaseId !== undefined && task.claimedAt !== undefined
+}
+
+/** A worker's lease of a task. */
+export interface Lease {
+  leaseId: string
+  claimedAt: number
+  leaseUntil: number
+}
 
 const aboutDelivery = {
   ...aboutEvent,
@@ -51,7 +69,16 @@ export const DeliveryTaskItem = z.object({
   parkedAt: milliseconds.optional(),
 })
 export type DeliveryTask = z.infer<typeof DeliveryTaskItem>
-export type LeasedTask = DeliveryTask & { leaseId: string }
+
+/** A task of a worker. With `route` it is not stored, and the claimed route task stands for it. */
+export type WorkerTask = DeliveryTask & { route?: ClaimedRoute | undefined }
+export type LeasedTask = WorkerTask & { leaseId: string }
+
+/** The task as it is stored. */
+export function storedTask<T extends WorkerTask>(task: T): Omit<T, 'route'> {
+  const { route: _route, ...stored } = task
+  return stored
+}
 
 export function isLeased(task: DeliveryTask): task is LeasedTask {
   return task.leaseId !== undefined

@@ -4,10 +4,9 @@ import type { SafeFetch } from '@strongroom/kit/safe-fetch'
 import type { Clock } from '@strongroom/platform/clock'
 import type { Alerts } from '../alerts/alert.ts'
 import type { AttemptOutcome, SettleResult } from '../deliveries/settlement.ts'
-import type { Event } from '../events/item.ts'
 import { type SendResult, sendWebhook } from '../outbound/exchange.ts'
 import type { IsCredentialHeader } from '../events/credential-headers.ts'
-import { type DeliveryTask, isReplay, type LeasedTask } from '../queue/tasks.ts'
+import { isReplay, type LeasedTask, type WorkerTask } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import type { Stores } from '../stores.ts'
@@ -58,33 +57,26 @@ export function createDeliverer(deps: DelivererDeps) {
   const { stores, clock, startTimer, scheduler, health, alerts, metrics, missingEvents } = deps
   const { config } = deps
 
-  async function write(
-    task: DeliveryTask,
+  function write(
+    task: WorkerTask,
     outcome: AttemptOutcome,
     loaded: LoadedEvent | undefined,
-  ): Promise<SettleResult['kind']> {
-    let kind: SettleResult['kind'] = 'missing'
-    const writeOutcome = async (event?: Event) => {
-      const result = await stores.settlement.settle(task, outcome, event)
-      kind = result.kind
-      return result.kind === 'settled' ? result.event : undefined
-    }
-    await (loaded ? loaded.update(writeOutcome) : writeOutcome())
-    return kind
+  ): Promise<SettleResult> {
+    return loaded ? loaded.settle(task, outcome) : stores.settlement.settle(task, outcome)
   }
 
   /** False if another worker has claimed the task, or another run has replaced its own. */
   async function settle(
-    task: DeliveryTask,
+    task: WorkerTask,
     outcome: AttemptOutcome,
     loaded: LoadedEvent | undefined,
   ): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const kind = await write(task, outcome, loaded)
-        if (kind === 'missing') missingEvents.report('deliver')
-        if (kind === 'run_replaced') metrics.runReplaced()
-        if (kind !== 'lease_lost') return kind !== 'run_replaced'
+        const result = await write(task, outcome, loaded)
+        if (result === 'missing') missingEvents.report('deliver')
+        if (result === 'run_replaced') metrics.runReplaced()
+        if (result !== 'lease_lost') return result !== 'run_replaced'
         // After a lost response, the earlier write most likely succeeded and removed the lease.
         if (attempt > 1) return true
         metrics.leaseLost()
@@ -98,7 +90,7 @@ export function createDeliverer(deps: DelivererDeps) {
 
   /** Writes the outcome of a task. If the delivery has ended, reports it. */
   async function conclude(
-    task: DeliveryTask,
+    task: WorkerTask,
     outcome: AttemptOutcome,
     destination: Pick<Destination, 'connection'> | undefined,
     loaded: LoadedEvent | undefined,
@@ -202,6 +194,6 @@ export function createDeliverer(deps: DelivererDeps) {
 
   async function loadEvent(task: LeasedTask): Promise<LoadedEvent | undefined> {
     const event = await stores.events.getForTask(task)
-    return event ? createLoadedEvent(stores.events, event) : undefined
+    return event ? createLoadedEvent(stores, event) : undefined
   }
 }

@@ -7,7 +7,9 @@ import {
   type DueTask,
   isLeased,
   type LeasedTask,
+  type RouteTask,
   type WakeUpTask,
+  type WorkerTask,
 } from '../queue/tasks.ts'
 import type { Stores } from '../stores.ts'
 import type { WorkerConfig } from './config.ts'
@@ -20,7 +22,7 @@ import type { Destination } from './destination.ts'
 import type { LoadedEvent } from './loaded-event.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { MissingEvents } from './missing-events.ts'
-import type { Router } from './router.ts'
+import type { Router, StoredEvent } from './router.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
 import type { Waker } from './waker.ts'
 
@@ -58,9 +60,7 @@ export function createDispatcher(deps: DispatcherDeps) {
   const handlers: AttemptHandlers = {
     attempt: ({ task, destination, origin }) => deliverer.attempt(task, destination, origin.event),
     park: ({ task, destination, origin }, reason) => park(task, destination, reason, origin),
-    async release({ task }) {
-      await stores.queue.releaseLease(task)
-    },
+    release: ({ task, origin }) => release(task, origin),
     circuitChanged: ({ connection }, openUntil) =>
       track(deps.health.circuitChanged(connection, openUntil)),
   }
@@ -72,7 +72,7 @@ export function createDispatcher(deps: DispatcherDeps) {
     return !destination || destination.connection.status === 'deleted'
   }
 
-  function failDeleted(task: DeliveryTask, event?: LoadedEvent): Promise<void> {
+  function failDeleted(task: WorkerTask, event?: LoadedEvent): Promise<void> {
     const outcome = { state: 'failed', reason: 'connection_deleted' } as const
     return deliverer.conclude(task, outcome, undefined, event)
   }
@@ -102,7 +102,7 @@ export function createDispatcher(deps: DispatcherDeps) {
       return park(task, destination, { reason: 'paused' }, origin)
     }
     // Claimed or routed while the worker was closing.
-    if (queues.isClosed) return void (await stores.queue.releaseLease(task))
+    if (queues.isClosed) return release(task, origin)
     const startBy = task.dueAt - config.attemptTimeoutMs - START_MARGIN_MS
     const queue = queues.forDestination(destination)
     try {
@@ -112,12 +112,19 @@ export function createDispatcher(deps: DispatcherDeps) {
     }
   }
 
+  /** Returns a leased task to the queue, for any worker. */
+  async function release(task: LeasedTask, { event }: TaskOrigin): Promise<void> {
+    await event?.store(task)
+    await stores.queue.releaseLease(task)
+  }
+
   async function park(
-    task: DeliveryTask,
+    task: WorkerTask,
     { connection }: Destination,
     reason: ParkReason,
     origin: TaskOrigin,
   ): Promise<void> {
+    await origin.event?.store(task)
     const { kind } = await stores.parking.park(task, connection, reason)
     switch (kind) {
       case 'parked':
@@ -139,6 +146,18 @@ export function createDispatcher(deps: DispatcherDeps) {
     }
   }
 
+  function canStart(destination: Destination): boolean {
+    const isActive = destination.connection.status === 'active'
+    return isActive && queues.forDestination(destination).postponement() === undefined
+  }
+
+  async function route(task: RouteTask, stored?: StoredEvent): Promise<void> {
+    const routed = await deps.router.route(task, canStart, stored)
+    for (const { leased, destination, origin } of routed) {
+      track(submit(leased, destination, origin))
+    }
+  }
+
   async function wakeUp(task: WakeUpTask): Promise<void> {
     const released = await deps.waker.wakeUp(task, queues)
     if (released > 0) deps.onReleased(task.connectionId)
@@ -147,14 +166,14 @@ export function createDispatcher(deps: DispatcherDeps) {
   return {
     queues,
 
+    /** Also for an event that this process has just stored, whose route task it has claimed. */
+    route,
+
     /** Resolves when the task is not due any more. */
     async handle(task: DueTask): Promise<void> {
       switch (task.kind) {
         case 'route':
-          for (const { leased, destination, origin } of await deps.router.route(task)) {
-            track(submit(leased, destination, origin))
-          }
-          return
+          return route(task)
         case 'deliver':
           return claim(task)
         case 'wake':

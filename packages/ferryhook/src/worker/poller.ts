@@ -18,7 +18,7 @@ const RETRY_DELAY_MS = 5_000
 /** Tasks that a poll reads from a shard to find those of users without a backlog. */
 const MAX_READ_AHEAD = 5_000
 /** What it costs to start a task and to read a page of them, in units of the work scheduler. */
-const UNITS_PER_TASK = 3_000
+export const UNITS_PER_TASK = 3_000
 const UNITS_PER_PAGE = 25_000
 
 export interface PollerDeps {
@@ -48,6 +48,8 @@ export interface Poller {
   read(added?: NewTasks): Promise<void>
   /** Reads all shards now, past the tasks of users without capacity. */
   poll(): Promise<void>
+  /** Room for one more task of a user, until the returned function is called; undefined if there is none. */
+  reserve(source: Pick<RouteTask, 'sourceId' | 'userId'>): Promise<(() => void) | undefined>
   /** Continues with users whose tasks were passed over for lack of capacity. */
   resume(): void
   stop(): void
@@ -140,12 +142,15 @@ export function createPoller(deps: PollerDeps): Poller {
   }
 
   async function claim(task: QuickTask, shard: Shard): Promise<void> {
-    const { claiming } = shard
     const { userId } = task
-    claiming.set(userId, (claiming.get(userId) ?? 0) + 1)
+    countClaiming(shard, userId, 1)
     await handle(task, shard, () => takeTurn(userId, UNITS_PER_TASK))
-    const left = (claiming.get(userId) ?? 0) - 1
-    if (left > 0) claiming.set(userId, left)
+    countClaiming(shard, userId, -1)
+  }
+
+  function countClaiming({ claiming }: Shard, userId: string, by: 1 | -1): void {
+    const count = (claiming.get(userId) ?? 0) + by
+    if (count > 0) claiming.set(userId, count)
     else claiming.delete(userId)
   }
 
@@ -276,6 +281,14 @@ export function createPoller(deps: PollerDeps): Poller {
     },
     async poll() {
       await Promise.all((await allShards()).map((shard) => readAhead(shard)))
+    },
+    async reserve({ sourceId, userId }) {
+      const shard = shardOf(await stores.shards.shardFor(sourceId))
+      // The tasks of one user are started in their order.
+      if (isStopped || shard.backlogged.has(userId) || capacity(shard, userId) <= 0)
+        return undefined
+      countClaiming(shard, userId, 1)
+      return () => countClaiming(shard, userId, -1)
     },
     resume() {
       for (const shard of shards.values()) {

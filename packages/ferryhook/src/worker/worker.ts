@@ -11,6 +11,7 @@ import { type Clock, isRecent } from '@strongroom/platform/clock'
 import { type Alerts, noAlerts } from '../alerts/alert.ts'
 import { createCredentialRule, type IsCredentialHeader } from '../events/credential-headers.ts'
 import type { Event } from '../events/item.ts'
+import type { Lease } from '../queue/tasks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { WorkScheduler } from '../sandbox/work-scheduler.ts'
 import { createSealedSecrets } from '../signing/sealed-secrets.ts'
@@ -24,8 +25,8 @@ import { createDispatcher } from './dispatcher.ts'
 import { createKeyOutageLog } from './key-unavailable.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createMissingEvents } from './missing-events.ts'
-import { createPoller, type NewTasks } from './poller.ts'
-import { createRouter } from './router.ts'
+import { createPoller, type NewTasks, UNITS_PER_TASK } from './poller.ts'
+import { createRouter, type StoredEvent } from './router.ts'
 import { startTimer as systemTimer, type StartTimer } from '@strongroom/platform/timers'
 import { createWaker } from './waker.ts'
 
@@ -51,8 +52,20 @@ export interface WorkerOptions {
 
 type NewEvent = Pick<Event, 'eventId' | 'sourceId' | 'userId' | 'receivedAt'>
 
+/** Room for an event that this process is about to store. Exactly one of the functions is called. */
+export interface Reservation {
+  /** For the route task that is stored with the event. */
+  lease: Lease
+  /** The event was stored with the lease. */
+  deliver(stored: StoredEvent): void
+  /** The event was not stored. */
+  cancel(): void
+}
+
 export interface DeliveryWorker {
   start(): void
+  /** Undefined if there is no room: the event then waits for its turn in the queue. */
+  reserve(source: Pick<Event, 'sourceId' | 'userId'>): Promise<Reservation | undefined>
   /** Routes a new event, or polls all shards, without waiting for the next poll. */
   wake(event?: NewEvent): void
   /** A source or one of its connections was changed in this process, so its cache entry is stale. */
@@ -132,6 +145,13 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
     inFlight.track(routed).catch(logPollFailure)
   }
 
+  async function deliver({ event, body }: StoredEvent, lease: Lease): Promise<void> {
+    const task = await stores.queue.claimedRoute(event, lease)
+    await scheduler.run(event.userId, (budget) => budget.spend(UNITS_PER_TASK))
+    if (dispatcher.queues.isClosed) return void (await stores.queue.releaseRoute(task))
+    await dispatcher.route(task, { event, body })
+  }
+
   function logPollFailure(error: unknown): void {
     log.error('due tasks not read, retrying', { error })
   }
@@ -153,6 +173,22 @@ export function createWorker(options: WorkerOptions): DeliveryWorker {
 
   return {
     start: poll,
+    async reserve(source) {
+      const free = await poller.reserve(source)
+      if (!free) return undefined
+      const lease = stores.queue.newLease(router.leaseUntil())
+      return {
+        lease,
+        deliver(stored) {
+          inFlight.track(deliver(stored, lease).finally(free)).catch((error: unknown) => {
+            // Its claim was released or ends, and then a poll finds it.
+            log.error('task failed, retrying', { kind: 'route', error })
+            metrics.taskFailed('route')
+          })
+        },
+        cancel: free,
+      }
+    },
     wake,
     invalidate: destinations.invalidate,
     async runOnce() {

@@ -1,7 +1,7 @@
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
 import { openApi } from '../support/test-api.ts'
-import { allDue, deliveryTasksOf, required, times } from '../support/test-stores.ts'
+import { allDue, deliveryTasksOf, required, routeTaskOf, times } from '../support/test-stores.ts'
 import { deliver, ownerOf, settleDue } from '../support/people.ts'
 
 describe.each(serviceStores())('a pending delivery over HTTP, on $name', (store) => {
@@ -27,6 +27,34 @@ describe.each(serviceStores())('a pending delivery over HTTP, on $name', (store)
       await api.stores.wakeUps.wakeUp(task, { limit: 10, nextWakeAt: api.clock.now() + 5_000 })
     }
   }
+
+  test('whose first attempt runs is shown with its event, and actions and replays are refused', async () => {
+    const owner = await ownerOf(api)
+    const { id: connectionId } = (await api.connection(owner.person, owner.sourceId)).body
+    const { eventId } = await owner.receive()
+    const task = await routeTaskOf(api.stores, eventId)
+    await api.stores.queue.claimRoute(task, api.clock.now() + 25_000)
+    const { body } = await owner.ask('GET', `/events/${eventId}`)
+    expect(body).toMatchObject({
+      status: 'processing',
+      deliveries: [{ connectionId, state: 'runnable', run: 1, attemptsMade: 0 }],
+      attempts: [],
+    })
+    const listed = await owner.ask('GET', '/events?status=processing')
+    expect(listed.body.items).toMatchObject([{ id: eventId, status: 'processing' }])
+    const ofConnection = await owner.ask('GET', `/events?connection=${connectionId}`)
+    expect(ofConnection.body.items).toMatchObject([{ id: eventId }])
+    for (const verb of ['hold', 'release', 'retry', 'cancel']) {
+      const one = await owner.ask('POST', `/events/${eventId}/deliveries/${connectionId}/${verb}`)
+      expect([verb, one.status, one.body.error.code]).toEqual([
+        verb,
+        409,
+        'ferryhook.delivery_in_progress',
+      ])
+    }
+    const replayed = await owner.ask('POST', `/events/${eventId}/replay`)
+    expect([replayed.status, replayed.body.error.code]).toEqual([409, 'ferryhook.run_open'])
+  })
 
   test('is attempted immediately on request, with the number it would have had', async () => {
     const { eventId, act, state, status } = await retrying()

@@ -219,14 +219,15 @@ describe.each(serviceStores())('the events of all sources, on $name', (store) =>
     'beyond ten thousand are a lower bound, exact since a time',
     async () => {
       const owner = await ownerOf(api)
-      const { first, made } = await copies(owner, 12_000, () => ({ sourceId: owner.sourceId }))
+      const place = { sourceId: owner.sourceId, status: 'unrouted' } as const
+      const { first, made } = await copies(owner, 12_000, () => place)
       api.clock.advance({ seconds: 60 })
       const from = new Date(first).toISOString()
       const { body } = await owner.ask('GET', `/events/counts?from=${from}&bucket=minute`)
       expect(body.isComplete).toBe(false)
       const since = Date.parse(body.completeSince)
       const exact = made.filter(({ receivedAt }) => receivedAt >= since).length
-      expect(body.byStatus.received).toBe(exact)
+      expect(body.byStatus.unrouted).toBe(exact)
       expect(exact).toBeGreaterThanOrEqual(10_000)
     },
   )

@@ -1,3 +1,4 @@
+import type { Item } from '@strongroom/kit/db'
 import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { derivedStatus, noDeliveries } from '../../src/deliveries/state.ts'
@@ -176,9 +177,11 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
       attemptsMade: 0,
     })
     const attempted = { state: 'delivered', attempt: attempt() } as const
-    const result = await stores.settlement.settle(tasks[0] as LeasedTask, attempted)
-    expect(result).toMatchObject({ kind: 'settled', event: { status: 'delivered' } })
-    expect(result).toMatchObject({ event: await stores.events.getById(eventId) })
+    const settling = { task: tasks[0] as LeasedTask, outcome: attempted }
+    const { results, event } = await stores.settlement.settleAll([settling])
+    expect(results).toEqual(['settled'])
+    expect(event).toMatchObject({ status: 'delivered' })
+    expect(event).toEqual(await stores.events.getById(eventId))
   })
 
   test('an event that every connection filters is filtered', async () => {
@@ -214,7 +217,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     const task = await routeTaskOf(stores, eventId)
     const routed = await stores.routing.route(task, [{ connectionId: newId('conn') }], { event })
     expect(routed.event).toEqual(await stores.events.getById(eventId))
-    await bench.db.putItem({ TableName: 'ferryhook-events', Item: { ...task } })
+    await bench.db.putItem({ TableName: 'ferryhook-events', Item: { ...task } as Item })
     const again = await stores.routing.route(task, [{ connectionId: newId('conn') }], { event })
     expect(again.event).toEqual(await stores.events.getById(eventId))
     expect(again.event).toMatchObject({ counts: { runnable: 2 } })
@@ -244,7 +247,7 @@ describe.each(serviceWorlds())('events and their deliveries on $name', (world) =
     const task = await routeTaskOf(stores, eventId)
     const connectionIds = times(3, () => newId('conn'))
     await stores.routing.route(task, targetsOf(connectionIds.slice(0, 2)))
-    await bench.db.putItem({ TableName: 'ferryhook-events', Item: { ...task } })
+    await bench.db.putItem({ TableName: 'ferryhook-events', Item: { ...task } as Item })
     const again = await routeTaskOf(stores, eventId)
     const { tasks: rest } = await stores.routing.route(again, targetsOf(connectionIds))
     expect(rest.map(({ connectionId }) => connectionId)).toEqual(connectionIds.slice(2))

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createBudget } from '../../src/filters/budget.ts'
 import { retentionSeconds } from '../../src/plans.ts'
 import type { WorkScheduler } from '../../src/sandbox/work-scheduler.ts'
-import { losingAnswers, times } from '../support/test-stores.ts'
+import { losingAnswers, required, times } from '../support/test-stores.ts'
 import { type IngestBench, openIngestBench } from '../support/test-ingest.ts'
 
 describe.each(serviceStores())('a duplicate webhook on $name', (store) => {
@@ -26,7 +26,9 @@ describe.each(serviceStores())('a duplicate webhook on $name', (store) => {
     const second = await bench.send(source.sourceId, stripe('evt_1', { pending_webhooks: 2 }))
     const { id } = first.body
     expect([second.status, second.body]).toEqual([200, { id, status: 'received', duplicate: true }])
-    expect(await bench.eventsOf(source)).toMatchObject([{ eventId: id, body: '{"id":"evt_1"}' }])
+    const stored = await bench.eventsOf(source)
+    expect(stored).toMatchObject([{ eventId: id }])
+    expect(String(await bench.bodyOf(required(stored[0])))).toBe('{"id":"evt_1"}')
     expect(bench.hinted).toHaveLength(hints)
     const other = await bench.send(source.sourceId, stripe('evt_2'))
     expect(other.body.duplicate).toBeUndefined()

@@ -1,4 +1,5 @@
 import type { Db } from '@strongroom/kit/db'
+import { newId } from '@strongroom/kit/ids'
 import { retryingDb } from '@strongroom/kit/retrying-db'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -112,5 +113,26 @@ describe.each(serviceStores())('a webhook that cannot be stored, on $name', (sto
     isDown = false
     expect((await receiver.send(source.sourceId)).status).toBe(200)
     expect((await receiver.send(source.sourceId)).status).toBe(429)
+  })
+
+  test('returns the room that the worker had reserved for it, as a duplicate does', async () => {
+    const counts = { delivered: 0, cancelled: 0 }
+    const lease = { leaseId: newId('lse'), claimedAt: bench.clock.now() }
+    const reserve = async () => ({
+      lease: { ...lease, leaseUntil: bench.clock.now() + 25_000 },
+      deliver: () => void (counts.delivered += 1),
+      cancel: () => void (counts.cancelled += 1),
+    })
+    const broken = storeWith(() => Promise.reject(failure('InternalServerError')))
+    const failing = await bench.another({ on: broken, reserve })
+    const source = await bench.source({ provider: 'stripe', signingAlgorithm: 'none' })
+    expect((await failing.send(source.sourceId)).status).toBe(503)
+    expect(counts).toEqual({ delivered: 0, cancelled: 1 })
+    const receiver = await bench.another({ reserve })
+    for (const duplicate of [undefined, true]) {
+      const { body } = await receiver.send(source.sourceId, { body: '{"id":"evt_1"}' })
+      expect(body.duplicate).toBe(duplicate)
+    }
+    expect(counts).toEqual({ delivered: 1, cancelled: 2 })
   })
 })

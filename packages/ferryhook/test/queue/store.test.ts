@@ -100,12 +100,12 @@ describe.each(testWorlds())('the task queue on $name', (world) => {
     const before = await stores.events.getById(task.eventId)
     const settle = (leased: LeasedTask) =>
       stores.settlement.settle(leased, { state: 'delivered', attempt })
-    expect(await settle(late)).toEqual({ kind: 'lease_lost' })
+    expect(await settle(late)).toBe('lease_lost')
     expect(await stores.events.getById(task.eventId)).toEqual(before)
     expect(await stores.attempts.listByEvent(task.eventId)).toEqual([])
     await settle(current)
-    expect(await settle(late)).toEqual({ kind: 'lease_lost' })
-    expect(await settle(current)).toEqual({ kind: 'lease_lost' })
+    expect(await settle(late)).toBe('lease_lost')
+    expect(await settle(current)).toBe('lease_lost')
     expect(await stores.attempts.listByEvent(task.eventId)).toHaveLength(1)
     expect(await stores.events.getById(task.eventId)).toMatchObject({
       status: 'delivered',

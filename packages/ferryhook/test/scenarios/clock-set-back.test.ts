@@ -138,7 +138,7 @@ describe('after the clock was set back', () => {
       missingEvents: { report() {} },
     } as never)
     const task = { sourceId: newId('src') }
-    const route = () => routing.route(task as never)
+    const route = () => routing.route(task as never, () => true)
     await route()
     await route()
     expect(plan).toHaveBeenCalledTimes(1)

@@ -24,7 +24,7 @@ const filters = [
   { query: 'status=signature_failed', bit: 1 },
   { query: 'header=x-shop:%20berlin', bit: 2 },
   { query: 'body=paid', bit: 4 },
-  { query: 'status=received&header=rome', bit: 0, both: 3 },
+  { query: 'status=received,processing&header=rome', bit: 0, both: 3 },
 ]
 const isWanted = ({ bit, both }: (typeof filters)[number], kind: number) =>
   both === undefined ? (kind & bit) > 0 : (kind & both) === 0

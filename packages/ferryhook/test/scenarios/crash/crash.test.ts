@@ -120,7 +120,8 @@ test(
     for (let round = 0; round < ROUNDS; round++) {
       const start = (role: string) =>
         fork(program, [role, directory, String(round * ROUND_MS)], { execArgv: [] })
-      const [server, worker] = [start('server'), start('worker')]
+      // Every second server delivers what it receives itself, beside the worker.
+      const [server, worker] = [start(round % 2 === 0 ? 'server' : 'both'), start('worker')]
       const ended = [once(server, 'exit'), once(worker, 'exit')]
       const [[{ url }]] = (await Promise.all([
         once(server, 'message'),
