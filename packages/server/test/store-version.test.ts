@@ -19,7 +19,7 @@ import { notesService } from './notes-service.ts'
 const Key = { PK: 'STORE', SK: 'VERSION' }
 const own = { ...Key, version: STORE_VERSION, writtenBy: version }
 const newer = { ...Key, version: STORE_VERSION + 1, writtenBy: '9.8.7' }
-const refusal = `Strongroom 9.8.7 uses this store with store version 2, and this version (${version}) knows store versions up to 1: start that version or a newer one, or restore the tables to a time before it was started`
+const refusal = `Strongroom 9.8.7 uses this store with store version ${STORE_VERSION + 1}, and this version (${version}) knows store versions up to ${STORE_VERSION}: start that version or a newer one, or restore the tables to a time before it was started`
 
 const itemIn = async (db: Db) =>
   (await db.getItem({ TableName: serverTable.name, Key, ConsistentRead: true })).Item

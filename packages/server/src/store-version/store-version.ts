@@ -9,7 +9,7 @@ import { version as ownVersion } from '../version.ts'
 import { STORE_ITEM, StoreVersionItem } from './item.ts'
 
 /** Raised by a change after which an older server would misread or damage what a newer one stores. */
-export const STORE_VERSION = 1
+export const STORE_VERSION = 2
 
 /** Returns whether the store has this version already; stores of the first servers have none. */
 export async function requireKnownVersion(db: Db): Promise<boolean> {
