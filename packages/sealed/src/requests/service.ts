@@ -20,8 +20,6 @@ import type { SecretStore } from '../secrets/store.ts'
 import type { Tokens } from '../secrets/token.ts'
 import type { OpenRequest, RequestTokens } from './token.ts'
 
-const HOUR_SECONDS = 3600
-
 export interface RequestService {
   /** `apiToken` is undefined without one. */
   create(request: NewRequestRequest, apiToken?: string): Promise<RequestTokenResponse>
@@ -66,9 +64,8 @@ export function createRequestService(options: {
     const usual = Math.min(MAX_REQUEST_SECONDS, maxTtlSeconds)
     const { ttlSeconds = Math.max(usual, secondsLeft, MIN_TTL_SECONDS) } = secret
     requireLifetime(secondsLeft, ttlSeconds)
-    // The maximum was lowered after the request was made. Clients round the rest up to the hour.
-    const isLowered = secondsLeft > maxTtlSeconds
-    const max = isLowered ? secondsLeft + HOUR_SECONDS : maxTtlSeconds
+    // The operator may have lowered the maximum after the request was made.
+    const max = Math.max(maxTtlSeconds, secondsLeft)
     requireWithin({ maxTtlSeconds: max, maxViews: 1 }, { ttlSeconds, maxViews: 1 })
     return ttlSeconds
   }

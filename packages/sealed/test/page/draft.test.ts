@@ -1,5 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { createSealedApi } from '../../src/client/api.ts'
+import { createRequest } from '../../src/client/create-request.ts'
+import { formatLink } from '../../src/crypto/link.ts'
 import { texts } from '../../src/page/languages.ts'
 import { describeInBrowser, SLOW } from './browser.ts'
 import { isAvailable, openInNode, sealInNode } from './node-client.ts'
@@ -8,7 +11,7 @@ import { expectText, expectTitle, hold, passphraseField, press, shownSecret } fr
 const FORM = 'Hand over a secret, once.'
 const OPEN = 'Someone sent you a secret.'
 
-describeInBrowser('a text that is not sealed yet', (site) => {
+describeInBrowser('what is not sealed yet', (site) => {
   /** A form with a text, a passphrase and other options. */
   async function drafting() {
     const page = await site.visitor()
@@ -24,6 +27,14 @@ describeInBrowser('a text that is not sealed yet', (site) => {
   const follow = (page: Page, link: string) =>
     page.evaluate((address) => location.assign(address), link)
 
+  /** Drops a file on the background of the page. */
+  const drop = (page: Page, fileName: string) =>
+    page.evaluate((name) => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File(['content'], name))
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
+    }, fileName)
+
   async function expectDraft(page: Page) {
     await expectTitle(page, FORM)
     expect(await page.getByLabel('Your secret').inputValue()).toBe('draft')
@@ -32,7 +43,7 @@ describeInBrowser('a text that is not sealed yet', (site) => {
   }
 
   test.each([
-    ['the button for it', (page: Page) => press(page, 'Back to your text')],
+    ['the button for it', (page: Page) => press(page, 'Back to your draft')],
     ['Back', (page: Page) => page.goBack()],
     ['the name of the page', (page: Page) => page.getByRole('link', { name: 'Sealed' }).click()],
   ])('is still there after a link was opened in the same tab, with %s', async (_, goBack) => {
@@ -67,6 +78,52 @@ describeInBrowser('a text that is not sealed yet', (site) => {
     expect(await page.getByLabel('Your secret').inputValue()).toBe('')
   })
 
+  test('can be a file, also one that is dropped after the form came back', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const page = await site.visitor()
+    await page.goto(site.base)
+    await drop(page, 'first.p12')
+    await expectText(page, 'first.p12')
+    await follow(page, link)
+    await expectTitle(page, OPEN)
+    await press(page, 'Back to your draft')
+    await expectText(page, 'first.p12')
+    await press(page, 'Remove')
+    await page.getByLabel('Your secret').fill('draft')
+    await follow(page, link)
+    await expectTitle(page, OPEN)
+    await press(page, 'Back to your draft')
+    await drop(page, 'second.p12')
+    await expectText(page, 'second.p12')
+    await press(page, 'Seal it')
+    await expectTitle(page, 'Sealed.')
+    const created = await page.getByLabel('Link to send').inputValue()
+    expect(await openInNode(created)).toMatchObject({ name: 'second.p12' })
+  })
+
+  test('is still there after somebody else’s request was opened in the same tab', async () => {
+    const api = createSealedApi({ base: site.base })
+    const { request } = await createRequest(api, { seconds: 7 * 86_400 })
+    const page = await drafting()
+    await follow(page, formatLink(site.base, request))
+    await expectTitle(page, 'Someone asks you for a secret.')
+    expect(await page.getByLabel('Your secret').inputValue()).toBe('')
+    await press(page, 'Back to your draft')
+    await expectDraft(page)
+  })
+
+  test('does not take the place of the links of a new request', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const page = await drafting()
+    await follow(page, link)
+    await press(page, 'Back to your draft')
+    await press(page, 'Ask someone for a secret')
+    await press(page, 'Create the request')
+    await expectTitle(page, 'Request created.')
+    await page.evaluate(() => dispatchEvent(new PopStateEvent('popstate')))
+    await expectTitle(page, 'Request created.')
+  })
+
   test('does not take the place of a secret that is shown', async () => {
     const { link } = await sealInNode(site.base, 'once')
     const page = await drafting()
@@ -99,7 +156,7 @@ describeInBrowser('a text that is not sealed yet', (site) => {
     await question.accept()
     await leaving
     await expectTitle(page, OPEN)
-    expect(await page.getByRole('button', { name: 'Back to your text' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Back to your draft' }).count()).toBe(0)
   })
 
   test('is not reloaded when the back/forward cache restores the form', async () => {
@@ -123,7 +180,7 @@ describeInBrowser('a text that is not sealed yet', (site) => {
     await expectTitle(page, FORM)
     await follow(page, link)
     await expectTitle(page, OPEN)
-    expect(await page.getByRole('button', { name: 'Back to your text' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Back to your draft' }).count()).toBe(0)
   })
 
   test.each(SLOW ? Object.entries(texts) : Object.entries(texts).slice(1, 2))(

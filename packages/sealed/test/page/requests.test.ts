@@ -85,6 +85,29 @@ describeInBrowser('requests on the page', (site) => {
     },
   )
 
+  test.each([
+    ['15', '15 minutes'],
+    ['4320', '3 days'],
+  ])("stay within the operator's maximum of %s minutes", async (minutes, longest) => {
+    const limited = await startPageServer({ env: { SEALED_MAX_EXPIRY_MINUTES: minutes } })
+    onTestFinished(() => limited.close())
+    const page = await site.visitor()
+    await page.goto(limited.base)
+    await press(page, en['request.offer'])
+    const lifetimes = page.getByRole('radio')
+    expect(await lifetimes.last().evaluate((input) => input.parentElement?.textContent)).toBe(
+      longest,
+    )
+    await press(page, en['request.submit'])
+    await expectTitle(page, en['requested.title'])
+    const request = await page.getByLabel(en['sealed.link']).inputValue()
+    const own = await page.getByLabel(en['requested.own']).inputValue()
+    const sender = await site.visitor()
+    await send(sender, request, 'what was asked for')
+    await expectTitle(sender, en['filled.title'])
+    expect(await openInNode(own)).toBe('what was asked for')
+  })
+
   test('the sender sees the fingerprint of the requester, and no request is sent before the button', async () => {
     const { request, fingerprint } = await requestInNode(site.base)
     const before = site.requests.length

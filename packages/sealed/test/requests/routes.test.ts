@@ -98,7 +98,11 @@ describe.each(serviceStores())('a request on $name', (store) => {
       remainingViews: 0,
     })
     expect((await reveal(app, id, keys)).status).toBe(404)
-    expect(await (await status(app, id, body.burnToken)).json()).toMatchObject({ state: 'viewed' })
+    expect(await (await status(app, id, body.burnToken)).json()).toMatchObject({
+      state: 'viewed',
+      views: 1,
+      maxViews: 1,
+    })
   })
 
   test('has a token of its own kind, which ends at a whole hour and says nothing of its start', async () => {
@@ -262,6 +266,51 @@ describe.each(serviceStores())('a request on $name', (store) => {
       },
     })
     expect((await fill(app, id, token, { ...body, ttlSeconds: min })).status).toBe(201)
+  })
+
+  test.each([
+    ['15', 15 * 60],
+    ['90', 90 * 60],
+    ['1440', DAY],
+  ])(
+    "ends within the operator's maximum of %s minutes, and so does its secret",
+    async (minutes, max) => {
+      const app = await start({ env: { SEALED_MAX_EXPIRY_MINUTES: minutes } })
+      app.clock.advance({ seconds: 3599 })
+      const { id, token, expiresAt } = await newRequest(app)
+      expect(expiresAt - nowOf(app)).toBeLessThanOrEqual(max)
+      expect(expiresAt - nowOf(app)).toBeGreaterThan(Math.min(max / 2, max - HOUR / 2))
+      const body = await submission(app, id, { ttlSeconds: max + 1 })
+      expect(await bodyOf(await fill(app, id, token, body))).toMatchObject({
+        error: {
+          code: 'sealed.invalid_request',
+          details: [
+            {
+              path: 'body.ttlSeconds',
+              message: `Must be at most ${max}, the maximum of this server`,
+            },
+          ],
+        },
+      })
+      const { ttlSeconds: _, ...withoutTtl } = body
+      const filled = await fill(app, id, token, withoutTtl)
+      expect([filled.status, await bodyOf(filled)]).toMatchObject([
+        201,
+        { expiresAt: nowOf(app) + max },
+      ])
+    },
+  )
+
+  test('can still be filled after the operator lowered the maximum, until it ends', async () => {
+    const before = await start()
+    const { id, token, expiresAt } = await newRequest(before)
+    const app = await start({ env: { SEALED_MAX_EXPIRY_MINUTES: '60' }, clock: before.clock })
+    const rest = expiresAt - nowOf(app)
+    const body = await submission(app, id, { ttlSeconds: rest + 1 })
+    expect((await fill(app, id, token, body)).status).toBe(400)
+    const { ttlSeconds: _, ...withoutTtl } = body
+    const filled = await fill(app, id, token, withoutTtl)
+    expect([filled.status, await bodyOf(filled)]).toMatchObject([201, { expiresAt }])
   })
 
   test('takes only a ciphertext with a point, and a plain secret only one without', async () => {

@@ -22,6 +22,10 @@ import { secretOptions } from '../options.ts'
 import { clearLink } from '../stored-link.ts'
 import { showMessage } from './message.ts'
 
+const maxSeconds = secretOptions.maxTtlSeconds
+/** What the server chooses too. */
+const USUAL_SECONDS = Math.min(MAX_REQUEST_SECONDS, maxSeconds)
+
 /** Sends nothing until the button is pressed. */
 export function showFill(request: RequestTarget) {
   const secondsLeft = (readRequestToken(request.token)?.expiresAt ?? 0) - Date.now() / 1000
@@ -54,7 +58,9 @@ export function showFill(request: RequestTarget) {
         const content = secret.value()
         const ttlSeconds = content === undefined ? undefined : expiry.seconds()
         if (content === undefined || ttlSeconds === undefined) return undefined
-        return { request, content, ttlSeconds, receipt: receipt.isOn() }
+        // The server knows better if the operator has lowered the maximum since the request was made.
+        const chosen = ttlSeconds === USUAL_SECONDS ? {} : { ttlSeconds }
+        return { request, content, ...chosen, receipt: receipt.isOn() }
       },
       // Shown also after a late cancellation: the request is used.
       onSubmit: async (values, work) =>
@@ -74,17 +80,13 @@ export function showFill(request: RequestTarget) {
   })
 }
 
-/** The secret has to live as long as the request, also if the operator has lowered the maximum since. */
+/** The secret has to live as long as the request. */
 function expiryRange(secondsLeft: number) {
-  const { maxTtlSeconds } = secretOptions
   const hoursLeft = Math.ceil(secondsLeft / UNITS.hour) * UNITS.hour
-  // No request lives longer than seven days, so those are enough even if the clock of this device is
-  // wrong.
-  const least = Math.min(hoursLeft, MAX_REQUEST_SECONDS)
-  const maxSeconds = secondsLeft > maxTtlSeconds ? Math.max(least, maxTtlSeconds) : maxTtlSeconds
+  // No request lives longer, so this is enough even if the clock of this device is wrong.
   return {
-    minSeconds: Math.min(least, maxSeconds),
-    chosenSeconds: Math.min(MAX_REQUEST_SECONDS, maxSeconds),
+    minSeconds: Math.min(hoursLeft, USUAL_SECONDS),
+    chosenSeconds: USUAL_SECONDS,
     maxSeconds,
   }
 }
