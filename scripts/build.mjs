@@ -70,7 +70,7 @@ export async function bundleCommand(directory, { isPublished }) {
     entryNames: '[name]-[hash]',
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
-    plugins: [...texts.map((plugin) => textFiles(plugin, directory)), unusedModules()],
+    plugins: [...texts.map((plugin) => textFiles(plugin, directory, './chunks/')), unusedModules()],
     // The parameters of the function that `compiled-program.ts` calls.
     banner: { js: '(function (require, module, moduleUrl) {' },
     footer: { js: '})' },
@@ -89,7 +89,7 @@ export async function bundleCommand(directory, { isPublished }) {
     chunkNames: 'chunks/[name]-[hash]',
     splitting: true,
     format: 'esm',
-    plugins: [...texts, unusedModules()],
+    plugins: [...texts.map((plugin) => textFiles(plugin, directory, './')), unusedModules()],
     define: { COMPILED_PROGRAM: JSON.stringify(`./${basename(compiledFile)}`) },
     ...(isPublished
       ? { legalComments: 'none', minifySyntax: true, minifyWhitespace: true }
