@@ -84,7 +84,9 @@ describe('strongroom seal and open', () => {
     const { url, requests } = await sealedServer({ clock, settings })
     const { link, expiresAt } = await seal(url)
     expect(expiresAt).toBe(clock.now() / 1000 + 7200)
-    for (let views = 0; views < 2; views++) expect(await openInNode(link)).toBe('hunter2\n')
+    for (let views = 0; views < 2; views++) {
+      expect(await openInNode(link)).toMatchObject({ bytes: new TextEncoder().encode('hunter2\n') })
+    }
     expect((await openNothing(link)).code).toBe(3)
     const before = requests.length
     const refusals: [string[], string][] = [
