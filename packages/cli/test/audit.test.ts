@@ -91,6 +91,7 @@ const OTHERS = [
   'dynamodb',
   'events',
   'fake-slack',
+  'fill',
   'jobs',
   'keys beacon',
   'keys list',
@@ -114,6 +115,7 @@ const OTHERS = [
   'recover',
   'registrations',
   'replays',
+  'request',
   // Its entry is in the restored store: see below.
   'restore',
   'seal',

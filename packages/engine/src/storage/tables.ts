@@ -70,9 +70,7 @@ export function replaceTable(tx: Transaction, change: TableChange, now: number):
   const current = tx.catalog.byName(change.name)
   if (current === undefined || current.id !== change.id) throw resourceNotFound()
   if (current.version !== change.version) {
-    throw resourceInUse(
-      `Attempt to change a resource which is still in use: Table is being updated: ${change.name}`,
-    )
+    throw beingUpdated(change)
   }
   if (current.restoring) throw beingCreated(current)
   const ids = new Ids(tx)
@@ -157,6 +155,12 @@ function closeLog(tx: Transaction, { id, kind }: LogRecord, now: number, ids: Id
   else addJob(tx, ids.take(), { kind: 'remove', space: 'changes', id })
 }
 
+function beingUpdated({ name }: { name: string }): DynamoError {
+  return resourceInUse(
+    `Attempt to change a resource which is still in use: Table is being updated: ${name}`,
+  )
+}
+
 function beingCreated({ name }: TableRecord): DynamoError {
   return resourceInUse(
     `Attempt to change a resource which is still in use: Table is being created: ${name}`,
@@ -172,6 +176,8 @@ export function dropTable(
   const table = tx.catalog.byName(name)
   if (table === undefined) throw resourceNotFound()
   if (table.restoring) throw beingCreated(table)
+  // The job that encrypts the items also overwrites what is left of them on disk.
+  if (table.encrypting) throw beingUpdated(table)
   // Running copies need no special care: jobs run in order, so the items are removed after them.
   const ids = new Ids(tx)
   if (keepAs === undefined) addJob(tx, ids.take(), { kind: 'remove', space: 'items', id: table.id })

@@ -34,6 +34,8 @@ export class WriteQueue {
   readonly #directory: string
   #waiting: Waiting[] = []
   #committing = new Set<Waiting[]>()
+  /** Commits that are on disk; the keys of what they replaced are being overwritten. */
+  #erasing = new Set<Waiting[]>()
   /** Commits whose promises are being settled, in their order. */
   #settling: Waiting[][] = []
   #scheduled = false
@@ -73,8 +75,8 @@ export class WriteQueue {
   }
 
   #isIdle(): boolean {
-    const pending = this.#waiting.length + this.#committing.size + this.#settling.length
-    return pending === 0
+    const unsettled = this.#committing.size + this.#erasing.size + this.#settling.length
+    return this.#waiting.length + unsettled === 0
   }
 
   #schedule(): void {
@@ -101,11 +103,15 @@ export class WriteQueue {
       completed.catch(() => undefined)
       return this.#settle(batch)
     }
+    this.#committing.delete(batch)
+    this.#erasing.add(batch)
     if (this.#waiting.length > 0) this.#schedule()
     completed.then(
       () => this.#settle(batch),
       (error: unknown) => {
         for (const waiting of batch) {
+          // What was refused has stored and replaced nothing.
+          if (waiting.failed) continue
           waiting.failed = true
           waiting.outcome = erasureFailed(this.#directory, error)
         }
@@ -165,6 +171,7 @@ export class WriteQueue {
 
   #settle(batch: Waiting[]): void {
     this.#committing.delete(batch)
+    this.#erasing.delete(batch)
     const isSettling = this.#settling.length > 0
     this.#settling.push(batch)
     if (this.#waiting.length > 0) this.#schedule()

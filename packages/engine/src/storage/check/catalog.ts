@@ -16,6 +16,7 @@ import {
   isCounted,
   isJob,
   isPosition,
+  isSlotRecord,
   isStream,
   isTable,
   isToken,
@@ -126,6 +127,8 @@ class Contents implements CatalogContents {
       case 'job':
         this.#jobIds.push(Number(key[1]))
         return isJob(value) && this.jobs.push(value) > 0
+      case 'slot':
+        return isSlotRecord(key, value)
       case 'count':
         return isCounted(value) && this.counts.set(Number(key[1]), value).size > 0
       case 'token':

@@ -128,6 +128,30 @@ export function isJob(value: unknown): value is Job {
   }
 }
 
+/** A record about the slots of keys: `item-keys.ts` lists its kinds. */
+export function isSlotRecord(key: string | readonly (string | number)[], value: unknown): boolean {
+  switch (key[1]) {
+    case 'next':
+      return isCount(value)
+    case 'free':
+    case 'erase':
+      return isSlotList(value)
+    case 'owner':
+      return (
+        isObject(value) &&
+        isCount(value['pid']) &&
+        isCount(value['commit']) &&
+        isSlotList(value['slots'])
+      )
+    default:
+      return false
+  }
+}
+
+function isSlotList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isCount)
+}
+
 /** Whether it is a stored count of items. */
 export function isCounted(value: unknown): value is Count {
   return isObject(value) && isCount(value['items']) && isCount(value['bytes'])

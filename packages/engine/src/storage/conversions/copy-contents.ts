@@ -3,6 +3,7 @@
 
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { allBackups, backupKey } from '../backups/backup-records.ts'
 import { boundsOfId } from '../bounds.ts'
 import { ALL_TABLES } from '../catalog.ts'
@@ -21,33 +22,34 @@ const BATCH = 500
 /** Removes tables from all copies in a data directory. */
 export async function removeFromCopies(
   directory: string,
-  tables: readonly string[],
+  tables: readonly number[],
 ): Promise<void> {
   for (const name of readdirSync(directory)) {
     if (COPY_NAME.test(name)) await removeFromCopy(join(directory, name), tables)
   }
 }
 
-/** The tables stay, without items. */
-export async function removeFromCopy(copy: string, tables: readonly string[]): Promise<void> {
+/** The tables stay, without items. They are given by their ids, because a name may have changed its table. */
+export async function removeFromCopy(copy: string, tables: readonly number[]): Promise<void> {
   const env = openFiles(copy)
   let isAlone = false
   try {
     const found = [...env.meta.getRange(ALL_TABLES)]
       .map(({ value }) => value as TableRecord)
-      .filter(({ name }) => tables.includes(name))
+      .filter(({ id }) => tables.includes(id))
     for (const { id, ttl, indexes, logs = [] } of found) {
-      removeAll(env, 'items', id)
-      for (const owner of ttl ? [...indexes, ttl] : indexes) removeAll(env, 'entries', owner.id)
+      await removeAll(env, 'items', id)
+      for (const owner of ttl ? [...indexes, ttl] : indexes)
+        await removeAll(env, 'entries', owner.id)
       for (const counted of [id, ...indexes.map((index) => index.id)]) {
         env.meta.removeSync(countKey(counted))
       }
-      for (const log of logs) removeAll(env, 'changes', log.id)
+      for (const log of logs) await removeAll(env, 'changes', log.id)
     }
     const backups = Array.from(allBackups(env))
     for (const backup of backups) {
-      if (!tables.includes(backup.table.name)) continue
-      removeAll(env, 'items', backup.space.id)
+      if (!tables.includes(backup.table.id)) continue
+      await removeAll(env, 'items', backup.space.id)
       env.meta.putSync(backupKey(backup.id), { ...backup, items: 0, bytes: 0 })
     }
     const slots = [...env.meta.getKeys(ALL_SLOT_RECORDS)]
@@ -63,7 +65,11 @@ export async function removeFromCopy(copy: string, tables: readonly string[]): P
   if (isAlone) rmSync(join(copy, 'lock.mdb'), { force: true })
 }
 
-function removeAll(env: Environment, space: 'items' | 'entries' | 'changes', id: number): void {
+async function removeAll(
+  env: Environment,
+  space: 'items' | 'entries' | 'changes',
+  id: number,
+): Promise<void> {
   const table = space === 'entries' ? env.entries : env.raw[space]
   const range = { ...lmdbRange(boundsOfId(id), false), limit: BATCH }
   for (let left = true; left;) {
@@ -72,5 +78,6 @@ function removeAll(env: Environment, space: 'items' | 'entries' | 'changes', id:
       for (const key of keys) void table.remove(key)
     })
     left = keys.length === BATCH
+    if (left) await nextTurn()
   }
 }

@@ -93,10 +93,10 @@ export async function makeCopy(
   }
 }
 
-function encryptedTables(env: Environment): string[] {
+function encryptedTables(env: Environment): number[] {
   return Array.from(env.meta.getRange(ALL_TABLES), ({ value }) => value as TableRecord)
     .filter(({ encrypted }) => encrypted)
-    .map(({ name }) => name)
+    .map(({ id }) => id)
 }
 
 /** A copy that is not needed, because nothing was converted. */

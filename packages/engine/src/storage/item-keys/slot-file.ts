@@ -92,6 +92,8 @@ export class SlotFile {
         if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
       }
     }
+    // Whoever created it may have been killed before it flushed the name.
+    syncDirectory(this.#directory)
     const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>
     return openSync(file, constants.O_RDWR | O_NOFOLLOW)
   }

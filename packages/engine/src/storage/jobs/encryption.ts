@@ -4,11 +4,9 @@
 
 import { performance } from 'node:perf_hooks'
 import { boundsOf } from '../bounds.ts'
-import { ALL_TABLES, tableKey } from '../catalog.ts'
-import { removeFromCopies } from '../conversions/copy-contents.ts'
+import { tableKey } from '../catalog.ts'
 import { isEncrypted } from '../item-keys/encrypted-value.ts'
 import type { FastBuffer } from '../lmdb/bytes.ts'
-import type { Environment } from '../lmdb/lmdb.ts'
 import { overwriteUnusedSpace } from '../lmdb/unused-space.ts'
 import { lmdbRange } from '../reads.ts'
 import type { TableRecord } from '../storage.ts'
@@ -43,17 +41,6 @@ function encryptItems(tx: Transaction, key: JobKey, job: EncryptJob, table: Tabl
     }
   }
   tx.putMeta(key, { kind: 'encrypt', table: job.table, isEncrypted: true } satisfies Job)
-}
-
-/** Before the last step: what other files have of the table. */
-export async function removeCopies(
-  env: Environment,
-  job: EncryptJob,
-  directory: string,
-): Promise<void> {
-  const tables = Array.from(env.meta.getRange(ALL_TABLES), ({ value }) => value as TableRecord)
-  const table = tables.find(({ id }) => id === job.table)
-  if (table) await removeFromCopies(directory, [table.name])
 }
 
 function finish(tx: Transaction, key: JobKey, table: TableRecord, directory: string): void {

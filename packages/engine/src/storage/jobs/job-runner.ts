@@ -5,7 +5,8 @@
 import { performance } from 'node:perf_hooks'
 import { owners, tableKey, type Catalog } from '../catalog.ts'
 import { copy, repairOrphan } from './copies.ts'
-import { encrypt, removeCopies } from './encryption.ts'
+import { removeFromCopies } from '../conversions/copy-contents.ts'
+import { encrypt } from './encryption.ts'
 import { boundsOf, boundsOfId } from '../bounds.ts'
 import { requireKey } from '../item-keys/encrypted-value.ts'
 import type { FastBuffer } from '../lmdb/bytes.ts'
@@ -26,6 +27,8 @@ export class JobRunner {
   readonly #queue: WriteQueue
   readonly #directory: string
   #running: Promise<void> | undefined
+  /** Tables that no copy of a conversion contains any more. */
+  readonly #uncopied = new Set<number>()
   #requested = false
   #stopped = false
 
@@ -83,15 +86,17 @@ export class JobRunner {
     }
   }
 
-  /** Files besides the data file cannot be changed within a transaction. */
+  /** Before the last step of an encryption: files besides the data file cannot be changed within it. */
   async #removeCopies(failed: Map<string, unknown>): Promise<void> {
     // Read at once, because a range keeps its snapshot.
     const jobs = Array.from(this.#env.meta.getRange({ ...ALL_JOBS }))
     for (const { key, value } of jobs) {
       const job = value as Job
       if (failed.has(String(key)) || job.kind !== 'encrypt' || !job.isEncrypted) continue
+      if (this.#uncopied.has(job.table)) continue
       try {
-        await removeCopies(this.#env, job, this.#directory)
+        await removeFromCopies(this.#directory, [job.table])
+        this.#uncopied.add(job.table)
       } catch (error) {
         failed.set(String(key), error)
         throw error

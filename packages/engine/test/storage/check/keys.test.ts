@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { checkDirectory } from '../../../src/storage/check/directory.ts'
 import { SLOT_FILE } from '../../../src/storage/item-keys/slot-file.ts'
+import { openStorage } from '../../../src/storage/open-storage.ts'
 import { freshEngine, plain } from '../../support/engine.ts'
 
 async function secureDirectory(): Promise<string> {
@@ -41,4 +42,20 @@ test('a missing file of keys is named, and the check does not create it', async 
   const missing = `file restore: ${SLOT_FILE}, which has the keys of items, is missing`
   expect(await messages(directory)).toEqual([missing])
   expect(await messages(directory)).toEqual([missing])
+})
+
+test.each([
+  ['the number of slots', ['slot', 'next'], 'many'],
+  ['free slots', ['slot', 'free', 0], [1, -1]],
+  ['the slots of a process', ['slot', 'owner', 'x'], 'nobody'],
+  ['slots to overwrite', ['slot', 'erase', 'x', 1], { slot: 1 }],
+])('a damaged record of %s is named', async (_, key, value) => {
+  const directory = await secureDirectory()
+  const storage = openStorage({ directory, sweepIntervalMs: 0 })
+  await storage.settled()
+  storage.environment.meta.putSync(key, value)
+  await storage.close()
+  expect(await messages(directory)).toContainEqual(
+    expect.stringMatching(/^key (?:restore|rebuild): The record "slot" of the catalog is damaged$/),
+  )
 })

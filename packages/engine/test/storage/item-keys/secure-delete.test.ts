@@ -36,6 +36,20 @@ async function get(engine: Engine, id: string) {
 const find = (engine: Engine) => searchDisk(engine.storage.directory, [CONTENT])
 
 describe('a table with secure deletion', () => {
+  test('cannot be deleted while its items are being encrypted, because they would stay on disk', async () => {
+    const engine = await freshEngine()
+    await engine.createTable(plain)
+    for (let n = 0; n < 500; n++) await engine.putItem({ TableName, Item: { id: `${n}` } })
+    await engine.updateTable({ TableName, SecureDeleteEnabled: true })
+    const { name, message } = await refusal(engine.deleteTable({ TableName }))
+    expect([name, message]).toEqual([
+      'ResourceInUseException',
+      `Attempt to change a resource which is still in use: Table is being updated: ${TableName}`,
+    ])
+    await engine.storage.settled()
+    await engine.deleteTable({ TableName })
+  })
+
   test('stores items that only its slot file opens, and reads them as they were', async () => {
     const engine = await freshEngine()
     await engine.createTable(secure)
