@@ -1,10 +1,12 @@
-import { writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { links } from '../../sealed/test/crypto/vectors.ts'
 import { inProcess } from './in-process.ts'
 import { sealedServer } from './sealed-server.ts'
-import { emptyDirectory, strongroom } from './strongroom.ts'
+import { emptyDirectory, launcher, strongroom } from './strongroom.ts'
 
 interface Created {
   requestLink: string
@@ -75,6 +77,43 @@ describe('strongroom request, fill and open', () => {
     expect(receipt.stdout).toMatch(/^viewed: /)
   })
 
+  test.runIf(process.platform === 'linux' && process.geteuid?.() !== 0)(
+    'on a terminal, the own link uses no view where a file could not be saved',
+    async () => {
+      const { url } = await sealedServer()
+      const { requestLink, ownLink } = await newRequest(url)
+      await fill(requestLink)
+      const cwd = await emptyDirectory()
+      await chmod(cwd, 0o500)
+      const command = `${process.execPath} ${launcher} open '${ownLink}'`
+      const ended = promisify(execFile)('script', ['-qec', command, '/dev/null'], { cwd })
+      await expect(ended).rejects.toMatchObject({
+        code: 2,
+        stdout: expect.stringContaining('The current directory cannot be written'),
+      })
+      expect((await strongroom(['open'], { stdin: ownLink })).stdout).toBe('sent')
+    },
+  )
+
+  test.runIf(process.platform === 'linux')(
+    'on a terminal, the own link saves a file and prints a text',
+    async () => {
+      const { url } = await sealedServer()
+      const cwd = await emptyDirectory()
+      const open = async (link: string) => {
+        const command = `${process.execPath} ${launcher} open '${link}'`
+        const run = await promisify(execFile)('script', ['-qec', command, '/dev/null'], { cwd })
+        return run.stdout.trim()
+      }
+      const [first, second] = [await newRequest(url), await newRequest(url)]
+      await fill(first.requestLink)
+      expect(await open(first.ownLink)).toBe('Saved to a.key')
+      await strongroom(['fill', second.requestLink], { stdin: 'a text' })
+      expect(await open(second.ownLink)).toBe('a text')
+      expect(await readdir(cwd)).toEqual(['a.key'])
+    },
+  )
+
   test('a second submission is refused, and so is everything that the request link could be used for', async () => {
     const { url } = await sealedServer()
     const { requestLink, ownLink, fingerprint } = await newRequest(url)
@@ -115,7 +154,7 @@ describe('strongroom request, fill and open', () => {
     expect((await strongroom(['open'], { stdin: ownLink })).stdout).toBe('sent')
   })
 
-  test('a request made with an API token needs no work from the sender', async () => {
+  test('an API token that is refused is reported, and nothing else is requested', async () => {
     const { url, requests: seen } = await sealedServer({ settings: { SEALED_DIFFICULTY: '24' } })
     const refused = await inProcess(['request', '--server', url], {
       env: { SEALED_TOKEN: 'srs_wrong.x' },

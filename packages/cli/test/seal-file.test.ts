@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -6,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { files } from '../../sealed/test/crypto/vectors.ts'
 import { openInNode, sealInNode } from '../../sealed/test/page/node-client.ts'
 import { inProcess } from './in-process.ts'
+import { inShell } from './in-shell.ts'
 import { sealedServer } from './sealed-server.ts'
 import { emptyDirectory, launcher, strongroom } from './strongroom.ts'
 
@@ -142,6 +144,57 @@ describe('strongroom open of a file', () => {
     expect(await readFile(join(cwd, 'taken'), 'utf8')).toBe('mine')
     expect(await openInNode(link)).toEqual(fileOf('key.bin'))
   })
+
+  test('uses no view for a path of --output that cannot be created, and leaves no file', async () => {
+    const { url, requests } = await sealedServer()
+    const { link } = await sealInNode(`${url}/sealed/`, fileOf('key.bin'))
+    const before = requests.length
+    const missing =
+      'The directory of --output does not exist or cannot be written: check its path\n'
+    const cases = [
+      ['', '--output has no value: pass PATH, or omit it\n'],
+      ['newdir/', missing],
+      ['newdir/.', missing],
+      ['n'.repeat(300), 'Cannot create the file of --output (ENAMETOOLONG): choose another path\n'],
+    ] as const
+    for (const [output, stderr] of cases) {
+      const { cwd: _, ...ended } = await openIn(link, ['--output', output])
+      expect(ended).toEqual({ code: 2, stdout: '', stderr, names: [] })
+    }
+    expect(requests).toHaveLength(before)
+    expect(await openInNode(link)).toEqual(fileOf('key.bin'))
+    const gone = await openIn(link, ['--output', 'mine.bin'])
+    expect([gone.code, gone.names]).toEqual([3, []])
+  })
+
+  test('a name of 255 bytes that is taken is shortened for its number', async () => {
+    const { url } = await sealedServer()
+    const name = `${'ä'.repeat(125)}a.bin`
+    const { link } = await sealInNode(`${url}/sealed/`, fileOf(name), { views: 2 })
+    const { cwd, code } = await openIn(link, ['--output', '.'])
+    expect(code).toBe(0)
+    const second = await strongroom(['open', link, '--output', cwd], { stdin: '' })
+    expect([second.code, second.stderr]).toEqual([0, ''])
+    const shortened = `${'ä'.repeat(124)}-1.bin`
+    expect(new Set(await readdir(cwd))).toEqual(new Set([name, shortened]))
+    expect(await readFile(join(cwd, shortened))).toEqual(Buffer.from(everyByte))
+  })
+
+  test.runIf(existsSync('/dev/full'))(
+    'a full standard output does not hide that it was saved',
+    async () => {
+      const { url } = await sealedServer()
+      const { link } = await sealInNode(`${url}/sealed/`, fileOf('key.bin'))
+      const cwd = await emptyDirectory()
+      const path = join(cwd, 'mine.bin')
+      expect(await inShell(`$STRONGROOM open '${link}' --output ${path} > /dev/full`)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `Cannot write to standard output (ENOSPC): the secret was saved to ${path}\n`,
+      })
+      expect(await readFile(path)).toEqual(Buffer.from(everyByte))
+    },
+  )
 
   test('prints it in base64 for programs, or where it was saved', async () => {
     const { url } = await sealedServer()

@@ -19,7 +19,13 @@ import {
 } from '../sealed/passphrase.ts'
 import { escapeControls, escapeForTerminal } from '../output.ts'
 import { writeOut } from '../sealed/output.ts'
-import { saveContent, saveTarget, type SaveTarget } from '../sealed/save.ts'
+import {
+  releaseTarget,
+  requireCurrentDirectory,
+  reserveTarget,
+  saveContent,
+  type SaveTarget,
+} from '../sealed/save.ts'
 
 type ReaderLink = Link & { kind: 'secret' | 'own' }
 
@@ -58,22 +64,26 @@ ${exitCodes}`,
     const target = await findTarget(link, input)
     // Created before the first request, so that a repeated request is recognised as the same reader's.
     const claim = newClaim()
-    const opened = await openWithPassphrase(api, link, claim, input)
+    const opened = await openWithPassphrase(api, link, claim, input).catch(async (error) => {
+      await releaseTarget(target)
+      throw error
+    })
     await deliver(opened, target, input)
     await acknowledge(api, link.id, claim)
   },
 }
 
-/** Where to save it; undefined to print it. */
+/** Where to save it, or where to save it if it is a file; undefined to print it. */
 async function findTarget(
   link: ReaderLink,
   { json, options }: CommandInput,
 ): Promise<SaveTarget | undefined> {
   const { output } = options
   if (output === '-') return undefined
-  if (typeof output === 'string') return saveTarget(output)
-  const isFileLink = link.kind === 'secret' && link.fragment.isFile
-  return isFileLink && process.stdout.isTTY && !json ? saveTarget('.') : undefined
+  if (typeof output === 'string') return reserveTarget(output)
+  // What somebody put into a request may be a file or a text.
+  const mayBeFile = link.kind === 'own' || link.fragment.isFile
+  return mayBeFile && process.stdout.isTTY && !json ? requireCurrentDirectory() : undefined
 }
 
 /** Prints the secret or saves it. */
@@ -82,17 +92,14 @@ async function deliver(
   target: SaveTarget | undefined,
   { json, options }: CommandInput,
 ): Promise<void> {
-  const isPrinted = options['output'] === '-'
-  // What somebody put into a request may be a file or a text.
-  const isUnexpectedFile = isFile(content) && process.stdout.isTTY && !json && !isPrinted
-  const saveIn = target ?? (isUnexpectedFile ? { directory: '.' } : undefined)
-  const path = saveIn && (await saveContent(saveIn, content))
+  const isSaved = options['output'] !== undefined || isFile(content)
+  const path = target && isSaved ? await saveContent(target, content) : undefined
   if (json) {
     const shown = path === undefined ? toView(content) : { path, ...describe(content) }
-    return writeOut(`${JSON.stringify({ ...shown, remainingViews }, null, 2)}\n`)
+    return writeOut(`${JSON.stringify({ ...shown, remainingViews }, null, 2)}\n`, path)
   }
   // The name is the sender's choice.
-  if (path !== undefined) return writeOut(`Saved to ${escapeControls(path)}\n`)
+  if (path !== undefined) return writeOut(`Saved to ${escapeControls(path)}\n`, path)
   if (isFile(content)) return writeOut(content.bytes)
   return process.stdout.isTTY ? showOnTerminal(content) : writeOut(content)
 }

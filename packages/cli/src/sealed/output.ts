@@ -1,20 +1,27 @@
 /** Standard output and progress of Sealed's commands. */
 import { Failure } from '@strongroom/kit/errors'
 import type { WorkProgress } from '@strongroom/sealed/crypto/proof-of-work'
+import { escapeControls } from '../output.ts'
 
-/** Resolves once it is written, because the caller then gives up its claim to the secret. */
-export async function writeOut(content: string | Uint8Array): Promise<void> {
+/**
+ * Resolves once it is written, because the caller then gives up its claim to the secret. `savedPath`
+ * is where the secret is already.
+ */
+export async function writeOut(content: string | Uint8Array, savedPath?: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(content, (error) => {
-      if (error) reject(writeFailure(error))
+      if (error) reject(writeFailure(error, savedPath))
       else resolve()
     })
   })
 }
 
-function writeFailure(cause: Error): Failure {
+function writeFailure(cause: Error, savedPath: string | undefined): Failure {
   const reason = 'code' in cause ? String(cause.code) : cause.name
-  const message = `Cannot write the secret to standard output (${reason}): this view is lost`
+  const message =
+    savedPath === undefined
+      ? `Cannot write the secret to standard output (${reason}): this view is lost`
+      : `Cannot write to standard output (${reason}): the secret was saved to ${escapeControls(savedPath)}`
   return new Failure('failed', message, { cause })
 }
 

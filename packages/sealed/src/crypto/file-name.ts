@@ -10,10 +10,10 @@ const FORBIDDEN = /[/\\\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u
 
 /** Replaces what a name must not contain. Senders and readers both do this. */
 export function sanitizeFileName(name: string): string {
-  const replaced = name.replaceAll(FORBIDDEN, '_').trim()
+  const shortened = truncate(name.replaceAll(FORBIDDEN, '_').trim()).trimEnd()
   // "." and ".." are directories.
-  const isUsable = /[^.\s]/u.test(replaced)
-  return isUsable ? truncate(replaced) : FALLBACK
+  const isUsable = /[^.\s]/u.test(shortened)
+  return isUsable ? shortened : FALLBACK
 }
 
 /** Shortens the part before the extension, because the extension says what the file is. */
@@ -22,15 +22,20 @@ function truncate(name: string): string {
   const dot = name.lastIndexOf('.')
   const hasExtension = dot > 0 && byteLength(name.slice(dot)) <= 32
   const extension = hasExtension ? name.slice(dot) : ''
-  let stem = ''
-  let size = byteLength(extension)
-  // By code point, so that no character is cut.
-  for (const character of hasExtension ? name.slice(0, dot) : name) {
+  const stem = hasExtension ? name.slice(0, dot) : name
+  return truncateBytes(stem, MAX_NAME_BYTES - byteLength(extension)) + extension
+}
+
+/** The longest beginning within this size in UTF-8 that cuts no character. */
+export function truncateBytes(text: string, maxBytes: number): string {
+  let kept = ''
+  let size = 0
+  for (const character of text) {
     size += byteLength(character)
-    if (size > MAX_NAME_BYTES) break
-    stem += character
+    if (size > maxBytes) break
+    kept += character
   }
-  return stem + extension
+  return kept
 }
 
 function byteLength(text: string): number {

@@ -20,6 +20,8 @@ test.each([
   ['n'.repeat(255), 'n'.repeat(255)],
   ['n'.repeat(256), 'n'.repeat(255)],
   [`${'n'.repeat(252)}.pem`, `${'n'.repeat(251)}.pem`],
+  [`${'n'.repeat(254)} n`, 'n'.repeat(254)],
+  ['.'.repeat(255) + 'n'.repeat(40), 'file'],
   // Three bytes each; no character is cut.
   ['秘'.repeat(86), '秘'.repeat(85)],
   [`${'秘'.repeat(86)}.p12`, `${'秘'.repeat(83)}.p12`],
