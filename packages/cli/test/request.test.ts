@@ -184,7 +184,7 @@ describe('an invalid command line of a request is rejected in one line before an
     [['fill', '-'], 'Standard input cannot contain both the link and the secret: use --file'],
     [
       ['fill', requestLink, '--ttl', '7d'],
-      '--ttl must last until the request ends, 2100-01-01 00:00 UTC',
+      '--ttl must last until five minutes after the end of the request, 2100-01-01 00:05 UTC',
     ],
   ])('%s', async (argv, message) => {
     expect(await inProcess(argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })

@@ -97,7 +97,7 @@ export const NewRequestRequest = z.strictObject({
     .default(MAX_REQUEST_SECONDS)
     .openapi({
       description:
-        'How long it can be filled, at most the maximum expiry of this server, rounded down to the hour at its end, or to the minute below two hours',
+        'How long it can be filled, at most five minutes less than the maximum expiry of this server, rounded down to the hour at its end, or to the minute below two hours',
     }),
   linkHash: Bytes32('SHA-256'),
   proofHash: Bytes32('SHA-256'),
@@ -119,7 +119,7 @@ export const FillRequest = z.strictObject({
   iv: Iv,
   ttlSeconds: TtlSeconds.optional().openapi({
     description:
-      'At least the rest of the request. Unless set, seven days, or the maximum expiry of this server if that is less.',
+      'At least the rest of the request and 300 seconds. Unless set, seven days, or the maximum expiry of this server if that is less, and never less than that minimum.',
   }),
   receipt: z.boolean().optional(),
   workToken: z.string().optional().openapi({
@@ -128,7 +128,7 @@ export const FillRequest = z.strictObject({
   pow: Counter,
   burnToken: Token.openapi({
     description:
-      'Created by the sender. A repeated request with the same one gets the same response.',
+      'Created by the sender. A repeated request with the same one and the same ciphertext gets the same response.',
   }),
 })
 export type FillRequest = z.infer<typeof FillRequest>

@@ -1,8 +1,9 @@
 /** `strongroom fill`: puts a secret into somebody's request. */
-import { fillRequest, requireOpen } from '@strongroom/sealed/client/fill-request'
+import { fillRequest, requireOpen, sealFill } from '@strongroom/sealed/client/fill-request'
 import { formatLink } from '@strongroom/sealed/crypto/link'
 import { solveWork } from '@strongroom/sealed/crypto/proof-of-work'
 import { fingerprint } from '@strongroom/sealed/crypto/request'
+import { TOKEN_SECONDS } from '@strongroom/sealed/limits'
 import { type Command, usageError } from '../command.ts'
 import { connect, connectionOptions, exitCodes, retryWithProgress } from '../sealed/connection.ts'
 import { parseTtl, requestLink, secretContent } from '../sealed/input.ts'
@@ -18,7 +19,7 @@ const fillCommand: Command = {
     file: { value: 'PATH', summary: 'Send this file, with its name, instead of a text' },
     ttl: {
       value: 'TIME',
-      summary: 'Expiry, at least that of the request: up to 90d (the server says, usually 7d)',
+      summary: 'Expiry, at least 5m after the request: up to 90d (the server says, usually 7d)',
     },
     receipt: { summary: 'Record whether it was opened, for "strongroom receipt"' },
     ...connectionOptions,
@@ -41,24 +42,25 @@ ${exitCodes}`,
       throw usageError('Standard input cannot contain both the link and the secret: use --file')
     }
     const request = await requestLink(argument)
-    const { expiresAt: requestEnd } = requireOpen(request)
-    if (ttlSeconds !== undefined && Date.now() / 1000 + ttlSeconds < requestEnd) {
-      throw usageError(`--ttl must last until the request ends, ${formatUntil(requestEnd)}`)
+    // A little longer than the request, so that its id is not free while its token is valid.
+    const earliest = requireOpen(request).expiresAt + TOKEN_SECONDS
+    if (ttlSeconds !== undefined && Date.now() / 1000 + ttlSeconds < earliest) {
+      throw usageError(
+        `--ttl must last until five minutes after the end of the request, ${formatUntil(earliest)}`,
+      )
     }
     const api = connect(request.base, input)
     const print = await fingerprint(request)
     output.progress(`Fingerprint of the request, to compare with the requester: ${print}`)
     const content = await secretContent(file)
     const progress = workProgress(json ? undefined : process.stderr)
-    const filled = await fillRequest(
-      api,
-      { request, content, ttlSeconds, receipt: options['receipt'] === true },
-      {
-        retry: retryWithProgress(output),
-        solve: (challenge, ciphertext, { signal }) =>
-          solveWork(challenge, ciphertext, { signal, onProgress: progress.show }),
-      },
-    ).finally(progress.clear)
+    const receipt = options['receipt'] === true
+    const sealed = await sealFill({ request, content, ttlSeconds, receipt })
+    const filled = await fillRequest(api, sealed, {
+      retry: retryWithProgress(output),
+      solve: (challenge, ciphertext, { signal }) =>
+        solveWork(challenge, ciphertext, { signal, onProgress: progress.show }),
+    }).finally(progress.clear)
     const managementLink = formatLink(api.base, filled.management)
     const { expiresAt } = filled
     output.result(

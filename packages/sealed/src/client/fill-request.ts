@@ -8,7 +8,7 @@ import { challengeForRequest } from '../crypto/proof-of-work.ts'
 import { readRequestToken, type RequestTokenClaims } from '../crypto/request-token.ts'
 import { sealForRequest } from '../crypto/request.ts'
 import type { SealedApi } from './api.ts'
-import { RequestFailed } from './errors.ts'
+import { RequestFailed, type RequestFailure } from './errors.ts'
 import { defaultRetry, type RetryOptions, retryWhenRateLimited } from './retry.ts'
 import { solveInTime, type WorkOptions } from './solve-in-time.ts'
 
@@ -27,28 +27,49 @@ export interface FillContent {
   receipt?: boolean
 }
 
-const RETRY_WAITS_MS = [500, 1000, 2000]
+/** Sealed once, so that however often it is sent it is recognised as the same sender's. */
+export interface SealedFill {
+  request: RequestTarget
+  ciphertext: Uint8Array
+  /** Without the work, which expires. */
+  body: Omit<FillRequest, 'pow' | 'workToken'>
+}
 
-/** Throws a `SealedError` for an invalid content, and a `RequestFailed` if a request failed. */
-export async function fillRequest(
-  api: SealedApi,
-  secret: FillContent,
-  options: WorkOptions & { retry?: RetryOptions } = {},
-): Promise<FilledRequest> {
+interface FillOptions extends WorkOptions {
+  retry?: RetryOptions
+  /** Called before each submission, which may be stored even if its response is lost. */
+  onSend?: () => void
+}
+
+const RETRY_WAITS_MS = [500, 1000, 2000]
+const RETRIED: ReadonlySet<RequestFailure> = new Set(['lost', 'unavailable', 'unreachable'])
+
+/** Throws a `SealedError` for an invalid content, and a `RequestFailed` if the request has expired. */
+export async function sealFill(secret: FillContent): Promise<SealedFill> {
   const { request, content, ttlSeconds, receipt = false } = secret
   const { id, fragment } = request
-  const { retry = defaultRetry, signal } = options
-  // Fails before the first request if the content cannot be sealed.
   contentBytes(content)
-  const { needsWork } = requireOpen(request)
+  requireOpen(request)
   const { body, ciphertext } = await sealForRequest({ id, fragment, content })
-  const work = needsWork ? await doWork(api, { id, ciphertext }, options) : { pow: 0 }
-  signal?.throwIfAborted()
-  // Created here, so that a repeated submission is recognised as the same sender's.
   const burnToken = toHex(randomBytes(16))
-  const submission = { ...body, ttlSeconds, ...(receipt && { receipt }), ...work, burnToken }
-  const { expiresAt } = await submit(api, request, submission, retry)
-  return { management: { kind: 'management', id, burnToken }, expiresAt }
+  return {
+    request,
+    ciphertext,
+    body: { ...body, ttlSeconds, ...(receipt && { receipt }), burnToken },
+  }
+}
+
+/** Throws a `RequestFailed` if a request failed. */
+export async function fillRequest(
+  api: SealedApi,
+  { request, ciphertext, body }: SealedFill,
+  options: FillOptions = {},
+): Promise<FilledRequest> {
+  const { id } = request
+  const { needsWork } = requireOpen(request)
+  const work = needsWork ? await doWork(api, { id, ciphertext }, options) : { pow: 0 }
+  const { expiresAt } = await submit(api, request, { ...body, ...work }, options)
+  return { management: { kind: 'management', id, burnToken: body.burnToken }, expiresAt }
 }
 
 /** Throws if the request has expired, which its token says. */
@@ -62,7 +83,7 @@ export function requireOpen({ token }: RequestTarget): RequestTokenClaims {
 async function doWork(
   api: SealedApi,
   { id, ciphertext }: { id: string; ciphertext: Uint8Array },
-  options: WorkOptions & { retry?: RetryOptions },
+  options: FillOptions,
 ) {
   const issue = () => {
     options.signal?.throwIfAborted()
@@ -78,9 +99,14 @@ async function submit(
   api: SealedApi,
   request: RequestTarget,
   submission: FillRequest,
-  retry: RetryOptions,
+  { retry = defaultRetry, signal, onSend }: FillOptions,
 ): Promise<CreateResponse> {
-  const send = () => api.fillRequest(request.id, request.token, submission)
+  const send = () => {
+    signal?.throwIfAborted()
+    onSend?.()
+    return api.fillRequest(request.id, request.token, submission)
+  }
+  let isLost = false
   for (let attempt = 0; ; attempt++) {
     try {
       return await retryWhenRateLimited(retry, send)
@@ -90,8 +116,11 @@ async function submit(
         requireOpen(request)
         throw new RequestFailed('request_used')
       }
+      isLost ||= error.code === 'lost' || error.code === 'unavailable'
+      // A server that was never reached has stored nothing.
+      const canRetry = isLost && RETRIED.has(error.code)
       const waitMs = RETRY_WAITS_MS[attempt]
-      if (waitMs === undefined || !['lost', 'unavailable'].includes(error.code)) throw error
+      if (waitMs === undefined || !canRetry) throw error
       retry.onWait?.('lost', waitMs / 1000)
       await retry.wait(waitMs)
     }

@@ -19,7 +19,7 @@ export const createRequestRoute = createRoute({
   tags,
   summary: 'Create a request for a secret',
   description:
-    'A request lets somebody else put in a secret that only the requester can open. Nothing is stored until it is filled: the token reserves the id. With an API token, filling it requires no proof of work, and counts in its hourly limit.',
+    'A request lets somebody else put in a secret that only the requester can open. Nothing is stored before it is filled: the token reserves the id. With an API token, filling it requires no proof of work, and counts in its hourly limit.',
   security: [{}, { sealedApiToken: [] }],
   request: { body: jsonBody(NewRequestRequest) },
   responses: {
@@ -35,7 +35,7 @@ export const fillRequestRoute = createRoute({
   tags,
   summary: 'Fill a request',
   description:
-    'Stores a secret that can be viewed once. The proof of work is that of `POST /v1/secrets` with `prefix.id` instead of `prefix`, where `prefix` is that of the work token and `id` that of the request. The secret must live at least as long as the request. A token that is invalid, expired, for another id or already used gets the same response as a secret that does not exist.',
+    'Stores a secret that can be viewed once. The proof of work is that of `POST /v1/secrets` with `prefix.id` instead of `prefix`, where `prefix` is that of the work token and `id` that of the request. The secret must live at least 300 seconds longer than the request. A token that is invalid, expired, for another id or already used gets the same response as a secret that does not exist.',
   security: [{ sealedRequest: [] }],
   request: { params: z.object({ id: SecretId }), body: jsonBody(FillRequest) },
   responses: {

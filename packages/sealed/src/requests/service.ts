@@ -25,12 +25,12 @@ export interface RequestService {
   create(request: NewRequestRequest, apiToken?: string): Promise<RequestTokenResponse>
   /** Throws `not_available` unless the request can still be filled, as far as its token says. */
   authorize(id: string, token: string): Promise<OpenRequest>
-  /** Throws `not_available` if it was filled before. */
+  /** Throws `not_available` if it was filled before, unless with the same secret. */
   fill(request: OpenRequest, secret: FillRequest): Promise<CreateResponse>
 }
 
 export function createRequestService(options: {
-  store: Pick<SecretStore, 'create' | 'expiryOf'>
+  store: Pick<SecretStore, 'create' | 'findFill'>
   tokens: Pick<Tokens, 'verify'>
   requestTokens: RequestTokens
   apiTokens: Pick<ApiTokens, 'use' | 'useAgain' | 'findActive'>
@@ -45,11 +45,14 @@ export function createRequestService(options: {
   const { store, tokens, requestTokens, apiTokens, difficulty, quota, clock, figures } = options
   const { maxTtlSeconds } = options.secretOptions
 
-  /** The work is for this request only, at the difficulty of now: requests live for days. */
-  async function requireWork({ id, apiToken }: OpenRequest, secret: FillRequest): Promise<void> {
+  /**
+   * The work is for this request only, at the difficulty of now: requests live for days. Returns that
+   * difficulty.
+   */
+  async function requireWork({ id, apiToken }: OpenRequest, secret: FillRequest): Promise<number> {
     if (apiToken !== undefined) {
       if (!(await apiTokens.useAgain(apiToken))) throw sealedError('not_available')
-      return
+      return 0
     }
     const grant = await tokens.verify(secret.workToken ?? '')
     // A token without work, for a holder of an API token, would work for any number of requests.
@@ -58,22 +61,30 @@ export function createRequestService(options: {
     const bytes = Buffer.from(secret.ciphertext, 'base64')
     const isFree = requiredBits(challenge, bytes.length) === 0
     if (!isFree && !verifyWork(challenge, bytes, secret.pow)) throw sealedError('invalid_pow')
+    return challenge.difficulty
   }
 
-  function lifetime(secondsLeft: number, secret: FillRequest): number {
+  function lifetime(minSeconds: number, secret: FillRequest): number {
     const usual = Math.min(MAX_REQUEST_SECONDS, maxTtlSeconds)
-    const { ttlSeconds = Math.max(usual, secondsLeft, MIN_TTL_SECONDS) } = secret
-    requireLifetime(secondsLeft, ttlSeconds)
+    const { ttlSeconds = Math.max(usual, minSeconds, MIN_TTL_SECONDS) } = secret
+    requireLifetime(minSeconds, ttlSeconds)
     // The operator may have lowered the maximum after the request was made.
-    const max = Math.max(maxTtlSeconds, secondsLeft)
+    const max = Math.max(maxTtlSeconds, minSeconds)
     requireWithin({ maxTtlSeconds: max, maxViews: 1 }, { ttlSeconds, maxViews: 1 })
     return ttlSeconds
   }
 
+  /** The operator may have left requests to API tokens after it was made. */
+  async function isPermitted({ apiToken }: OpenRequest): Promise<boolean> {
+    if (apiToken === undefined) return !options.needsApiToken
+    return (await apiTokens.findActive(apiToken)) !== undefined
+  }
+
   const service: RequestService = {
     async create({ seconds = MAX_REQUEST_SECONDS, linkHash, proofHash }, apiToken) {
-      // A secret lives at least as long as its request, so a longer one could not be filled.
-      const request = { seconds: Math.min(seconds, maxTtlSeconds), linkHash, proofHash }
+      // Its secret outlives the request, so a longer one could not be filled.
+      const maxSeconds = maxTtlSeconds - TOKEN_SECONDS
+      const request = { seconds: Math.min(seconds, maxSeconds), linkHash, proofHash }
       if (apiToken === undefined) {
         if (options.needsApiToken) {
           throw sealedError('invalid_api_token', { headers: { 'www-authenticate': 'Bearer' } })
@@ -87,38 +98,46 @@ export function createRequestService(options: {
 
     async authorize(id, token) {
       const request = await requestTokens.verify(token, id)
-      const { apiToken } = request ?? {}
-      const isActive = apiToken === undefined || (await apiTokens.findActive(apiToken))
-      if (!request || !isActive) throw sealedError('not_available')
+      if (!request || !(await isPermitted(request))) throw sealedError('not_available')
       return request
     },
 
     async fill(request, secret) {
       const { id } = request
+      const burnTokenHash = tokenHash(secret.burnToken)
+      const { ciphertext } = secret
+      const requestUntil = request.expiresAt + TOKEN_SECONDS
+      const found = await store.findFill(id, { burnTokenHash, ciphertext })
+      if (found.state === 'taken') throw sealedError('not_available')
+      if (found.state === 'same') {
+        // Not the stored expiry, which changes when the secret is opened.
+        const { createdAt } = found
+        const expiresAt = createdAt + lifetime(requestUntil - createdAt, secret)
+        return { id, burnToken: secret.burnToken, expiresAt }
+      }
       const now = epochSeconds(clock)
-      const ttlSeconds = lifetime(request.expiresAt - now, secret)
-      await requireWork(request, secret)
+      const ttlSeconds = lifetime(requestUntil - now, secret)
+      const workDifficulty = await requireWork(request, secret)
       const expiresAt = now + ttlSeconds
-      const isStored = await quota.storeWithin(secret.ciphertext, () =>
+      const isStored = await quota.storeWithin(ciphertext, () =>
         store.create({
           id,
-          ciphertext: secret.ciphertext,
+          ciphertext,
           iv: secret.iv,
           passphraseProtected: false,
           linkHash: Buffer.from(request.linkHash, 'base64url'),
           proofHash: Buffer.from(request.proofHash, 'base64url'),
-          burnTokenHash: tokenHash(secret.burnToken),
+          burnTokenHash,
           maxViews: 1,
           ttlSeconds,
           receiptUntil: secret.receipt ? expiresAt + RECEIPT_SECONDS : undefined,
-          requestUntil: request.expiresAt + TOKEN_SECONDS,
+          requestUntil,
         }),
       )
       if (!isStored) throw sealedError('not_available')
-      if (request.apiToken === undefined) difficulty.recordCreation()
+      if (workDifficulty > 0) difficulty.recordCreation()
       figures.count('created')
-      // A repeated request gets the expiry of the first.
-      return { id, burnToken: secret.burnToken, expiresAt: (await store.expiryOf(id)) ?? expiresAt }
+      return { id, burnToken: secret.burnToken, expiresAt }
     },
   }
   return {
@@ -134,6 +153,6 @@ export function createRequestService(options: {
 /** An id that became free while its token is valid could be filled twice. */
 function requireLifetime(minSeconds: number, ttlSeconds: number) {
   if (ttlSeconds >= minSeconds) return
-  const message = `Must be at least ${minSeconds}: a secret lives as long as its request`
+  const message = `Must be at least ${minSeconds}: a secret lives ${TOKEN_SECONDS} seconds longer than its request`
   throw sealedError('invalid_request', { details: [{ path: 'body.ttlSeconds', message }] })
 }

@@ -94,7 +94,7 @@ export const NewSecretItem = z
     path: ['expiresAt'],
   })
   // If it ended earlier, its request could be filled again.
-  .refine(({ expiresAt, requestUntil = 0 }) => expiresAt + TOKEN_SECONDS >= requestUntil, {
+  .refine(({ expiresAt, requestUntil = 0 }) => expiresAt >= requestUntil, {
     path: ['requestUntil'],
   })
   .refine(({ expiresAt, receiptUntil = expiresAt }) => receiptUntil >= expiresAt, {

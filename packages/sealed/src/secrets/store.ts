@@ -62,11 +62,20 @@ export type Receipt = (
   views?: { used: number; max: number }
 }
 
+export type FillState =
+  | { state: 'free' }
+  /** It holds this very secret. */
+  | { state: 'same'; createdAt: number }
+  | { state: 'taken' }
+
 export interface SecretStore {
   /** False, and nothing is written, if the id was used before. */
   create(secret: NewSecret): Promise<boolean>
-  /** When a live secret expires. */
-  expiryOf(id: string): Promise<number | undefined>
+  /** Whether this submission can fill a request, or has filled it already. */
+  findFill(
+    id: string,
+    submission: Pick<NewSecret, 'burnTokenHash' | 'ciphertext'>,
+  ): Promise<FillState>
   /** Uses a view, or reads again under a live claim. */
   claim(id: string, claim: Claim): Promise<ClaimOutcome>
   /** Ends the claim, and the secret if that was its last. */
@@ -193,13 +202,19 @@ export function createSecretStore({
       } catch (error) {
         if (!(error instanceof ConditionFailed)) throw error
         // After a lost response the put is repeated and finds its own item.
-        return error.item?.burnToken === burnTokenHash && 'ciphertext' in error.item
+        const { burnToken, ciphertext } = error.item ?? {}
+        return burnToken === burnTokenHash && ciphertext === secret.ciphertext
       }
     },
 
-    async expiryOf(id) {
+    async findFill(id, { burnTokenHash, ciphertext }) {
       const seen = await read(id)
-      return isSecret(seen) ? seen.expiresAt : undefined
+      if (!seen) return { state: 'free' }
+      const isSame =
+        isSecret(seen) &&
+        timingSafeEquals(seen.burnToken, burnTokenHash) &&
+        seen.ciphertext === ciphertext
+      return isSame ? { state: 'same', createdAt: seen.createdAt } : { state: 'taken' }
     },
 
     async claim(id, claim) {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { createSealedApi } from '../../src/client/api.ts'
 import { createRequest } from '../../src/client/create-request.ts'
-import { fillRequest } from '../../src/client/fill-request.ts'
+import { fillRequest, sealFill } from '../../src/client/fill-request.ts'
 import type { Content } from '../../src/crypto/content.ts'
 import { formatLink, parseLink } from '../../src/crypto/link.ts'
 import { texts } from '../../src/page/languages.ts'
@@ -48,8 +48,7 @@ async function requestInNode(base: string): Promise<RequestLinks> {
 async function fillInNode(link: string, content: Content) {
   const request = parseLink(link)
   if (request.kind !== 'request') throw new Error('Not a request link')
-  const secret = { request, content, ttlSeconds: 7 * 86_400 }
-  return fillRequest(createSealedApi({ base: request.base }), secret)
+  return fillRequest(createSealedApi({ base: request.base }), await sealFill({ request, content }))
 }
 
 /** Follows a request link and sends a text. */

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { randomHex, randomToken } from '@strongroom/kit/ids'
 import { serviceStores } from '@strongroom/kit/testing/stores'
+import { testClock } from '@strongroom/kit/testing/test-clock'
 import { describe, expect, test } from 'vitest'
 import type { FillRequest, RequestTokenResponse } from '../../src/api.ts'
 import { challengeForRequest, solveWork } from '../../src/crypto/proof-of-work.ts'
@@ -59,7 +60,7 @@ describe.each(serviceStores())('a request on $name', (store) => {
     const body: FillRequest = {
       ciphertext,
       iv: Buffer.alloc(12, 1).toString('base64'),
-      ttlSeconds: 7 * DAY,
+      ttlSeconds: 8 * DAY,
       workToken: token,
       pow,
       burnToken: randomHex(16),
@@ -83,7 +84,7 @@ describe.each(serviceStores())('a request on $name', (store) => {
     expect(await answer.json()).toEqual({
       id,
       burnToken: body.burnToken,
-      expiresAt: nowOf(app) + 7 * DAY,
+      expiresAt: nowOf(app) + 8 * DAY,
     })
     expect(await rawItem(opened.db, id)).toMatchObject({ requestUntil: expiresAt + 300 })
     // The holder of the request link has only hashes of what opens it.
@@ -248,19 +249,117 @@ describe.each(serviceStores())('a request on $name', (store) => {
     expect((await fill(app, id, token, other)).status).toBe(404)
   })
 
-  test('the secret lives at least as long as the request', async () => {
+  test('a repeat is recognised by burn token and ciphertext, also after its work token expired', async () => {
+    const app = await start({ env: { SEALED_DIFFICULTY: '4' } })
+    const { id, token, keys } = await newRequest(app)
+    const body = await submission(app, id)
+    const first = await fill(app, id, token, body)
+    app.clock.advance({ seconds: 301 })
+    const late = await fill(app, id, token, body)
+    expect([late.status, await late.json()]).toEqual([201, await first.json()])
+    const other = { ...body, ciphertext: newRequestedCiphertext() }
+    expect((await fill(app, id, token, other)).status).toBe(404)
+    const revealed = await bodyOf<{ ciphertext: string }>(await reveal(app, id, keys))
+    expect(revealed.ciphertext).toBe(body.ciphertext)
+  })
+
+  test('of two simultaneous contents with one burn token, one is refused', async () => {
+    const app = await start()
+    const { id, token } = await newRequest(app)
+    const body = await submission(app, id)
+    const other = await submission(app, id, { burnToken: body.burnToken })
+    const answers = await Promise.all([body, other].map((each) => fill(app, id, token, each)))
+    const codes = answers.map(({ status: code }) => code)
+    expect(codes.toSorted((a, b) => a - b)).toEqual([201, 404])
+  })
+
+  test('a repeat while the secret can be read again does not tell that it was opened', async () => {
+    const app = await start()
+    const { id, token, keys } = await newRequest(app)
+    const { ttlSeconds: _, ...body } = await submission(app, id)
+    const first = await bytesOf(await fill(app, id, token, body))
+    app.clock.advance({ seconds: 7 })
+    expect((await reveal(app, id, keys)).status).toBe(200)
+    expect(await bytesOf(await fill(app, id, token, body))).toBe(first)
+  })
+
+  test('a repeat counts neither in the quota nor in the difficulty nor in the figures', async () => {
+    const env = { SEALED_QUOTA_MB: '1', SEALED_DIFFICULTY: '1', SEALED_BUSY_CREATIONS: '4' }
+    const app = await start({ env })
+    const operator = await app.operators.add(`o-${randomHex(4)}`, { role: 'viewer' })
+    const counted = async () => {
+      const answer = await app.request('/v1/figures?hours=1', { headers: bearer(operator) })
+      expect(answer.status).toBe(200)
+      const figures = await bodyOf<{ quota: unknown; hours: { created: number }[] }>(answer)
+      return [
+        figures.quota,
+        figures.hours[0]?.created,
+        (await issueToken(app)).challenge.difficulty,
+      ]
+    }
+    const { id, token } = await newRequest(app)
+    const body = await submission(app, id, { ciphertext: newRequestedCiphertext(51_204) })
+    expect((await fill(app, id, token, body)).status).toBe(201)
+    const before = await counted()
+    for (let repeat = 0; repeat < 20; repeat++) {
+      expect((await fill(app, id, token, body)).status).toBe(201)
+    }
+    expect(await counted()).toEqual(before)
+  })
+
+  test('the holder of its link cannot use up the API token behind it', async () => {
+    const app = await start()
+    const name = `drain-${randomHex(4)}`
+    const added = await app.apiTokens.add({ name, perHour: 4 })
+    const { id, token } = await newRequest(app, {}, bearer(added.token))
+    const body = plainSubmission()
+    expect((await fill(app, id, token, body)).status).toBe(201)
+    for (let attempt = 0; attempt < 5; attempt++) {
+      expect((await fill(app, id, token, body)).status).toBe(201)
+      expect((await fill(app, id, token, plainSubmission())).status).toBe(404)
+    }
+    const next = await newRequest(app, {}, bearer(added.token))
+    expect((await fill(app, next.id, next.token, plainSubmission())).status).toBe(201)
+  })
+
+  test('its id is not free between its end and that of its token', async () => {
+    const app = await start()
+    const { id, token, expiresAt } = await newRequest(app)
+    const rest = expiresAt - nowOf(app)
+    const short = await submission(app, id, { ttlSeconds: rest + 299 })
+    expect((await fill(app, id, token, short)).status).toBe(400)
+    expect((await fill(app, id, token, { ...short, ttlSeconds: rest + 300 })).status).toBe(201)
+    expect(await rawItem(opened.db, id)).toMatchObject({
+      expiresAt: expiresAt + 300,
+      requestUntil: expiresAt + 300,
+    })
+  })
+
+  test('is refused if a clock that was ahead issued it', async () => {
+    const clock = testClock('2100-01-01T01:00:00.000Z')
+    const ahead = await start({ clock })
+    const { id, token } = await newRequest(ahead)
+    const behind = (secondsAhead: number) =>
+      start({ clock: testClock(clock.now() - secondsAhead * 1000) })
+    const far = await behind(301)
+    expect((await fill(far, id, token, await submission(far, id))).status).toBe(404)
+    const near = await behind(300)
+    expect((await fill(near, id, token, await submission(near, id))).status).toBe(201)
+  })
+
+  test('the secret lives longer than the request', async () => {
     const app = await start()
     const { id, token, expiresAt } = await newRequest(app)
     const body = await submission(app, id, { ttlSeconds: DAY })
     const answer = await fill(app, id, token, body)
-    const min = expiresAt - nowOf(app)
+    const min = expiresAt - nowOf(app) + 300
     expect(await bodyOf(answer)).toMatchObject({
       error: {
         code: 'sealed.invalid_request',
         details: [
           {
             path: 'body.ttlSeconds',
-            message: `Must be at least ${min}: a secret lives as long as its request`,
+            message: `Must be at least ${min}: a secret lives 300 seconds longer than its request`,
           },
         ],
       },
@@ -278,7 +377,7 @@ describe.each(serviceStores())('a request on $name', (store) => {
       const app = await start({ env: { SEALED_MAX_EXPIRY_MINUTES: minutes } })
       app.clock.advance({ seconds: 3599 })
       const { id, token, expiresAt } = await newRequest(app)
-      expect(expiresAt - nowOf(app)).toBeLessThanOrEqual(max)
+      expect(expiresAt + 300 - nowOf(app)).toBeLessThanOrEqual(max)
       expect(expiresAt - nowOf(app)).toBeGreaterThan(Math.min(max / 2, max - HOUR / 2))
       const body = await submission(app, id, { ttlSeconds: max + 1 })
       expect(await bodyOf(await fill(app, id, token, body))).toMatchObject({
@@ -306,11 +405,14 @@ describe.each(serviceStores())('a request on $name', (store) => {
     const { id, token, expiresAt } = await newRequest(before)
     const app = await start({ env: { SEALED_MAX_EXPIRY_MINUTES: '60' }, clock: before.clock })
     const rest = expiresAt - nowOf(app)
-    const body = await submission(app, id, { ttlSeconds: rest + 1 })
+    const body = await submission(app, id, { ttlSeconds: rest + 301 })
     expect((await fill(app, id, token, body)).status).toBe(400)
     const { ttlSeconds: _, ...withoutTtl } = body
     const filled = await fill(app, id, token, withoutTtl)
-    expect([filled.status, await bodyOf(filled)]).toMatchObject([201, { expiresAt }])
+    expect([filled.status, await bodyOf(filled)]).toMatchObject([
+      201,
+      { expiresAt: expiresAt + 300 },
+    ])
   })
 
   test('takes only a ciphertext with a point, and a plain secret only one without', async () => {
@@ -382,7 +484,17 @@ describe.each(serviceStores())('a request on $name', (store) => {
     expect([refused.status, await codeOf(refused)]).toEqual([401, 'sealed.invalid_api_token'])
     const { token } = await app.apiTokens.add({ name: `some-${randomHex(4)}` })
     expect((await app.request('/v1/requests', post(body, bearer(token)))).status).toBe(200)
+    // Also if it was made before that was set.
+    const anyone = await start()
+    const open = await newRequest(anyone)
+    const missing = await bytesOf(await reveal(app, randomToken(16), newKeys()))
+    const late = await fill(app, open.id, open.token, await submission(app, open.id))
+    expect(await bytesOf(late)).toBe(missing)
     const off = await start({ env: { SEALED_REQUESTS: 'off' } })
+    const closed = await fill(off, open.id, open.token, await submission(off, open.id))
+    expect(closed.status).toBe(404)
+    const filled = await fill(anyone, open.id, open.token, await submission(anyone, open.id))
+    expect(filled.status).toBe(201)
     expect((await off.request('/v1/requests', post(body, bearer(token)))).status).toBe(404)
     const pages = await Promise.all([app, off, await start()].map((each) => each.request('/')))
     const texts = await Promise.all(pages.map((page) => page.text()))
@@ -418,7 +530,7 @@ function plainSubmission() {
   return {
     ciphertext: newRequestedCiphertext(),
     iv: Buffer.alloc(12, 1).toString('base64'),
-    ttlSeconds: 7 * DAY,
+    ttlSeconds: 8 * DAY,
     pow: 0,
     burnToken: randomHex(16),
   }

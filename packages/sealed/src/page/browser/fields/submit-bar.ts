@@ -13,6 +13,8 @@ export interface SubmitWork {
   signal: AbortSignal
   retry: RetryOptions
   solve: Solve
+  /** Tells that it may be stored from now on, also if it is cancelled. */
+  onSend: () => void
 }
 
 export function submitBar<T>(options: {
@@ -39,7 +41,8 @@ export function submitBar<T>(options: {
   const cancel = button('sealing.cancel', () => {
     controller?.abort()
     setBusy(false)
-    announce(text('sealing.cancelled'))
+    if (isSent) problem.set('sealing.cancelledLate')
+    else announce(text('sealing.cancelled'))
   })
   const busy = element(
     'div',
@@ -54,6 +57,7 @@ export function submitBar<T>(options: {
     bar,
   )
   let controller: AbortController | undefined
+  let isSent = false
 
   function setBusy(isBusy: boolean) {
     options.onBusy(isBusy)
@@ -64,12 +68,16 @@ export function submitBar<T>(options: {
 
   async function run(values: T, signal: AbortSignal) {
     problem.clear()
+    isSent = false
     bar.removeAttribute('value')
     setText(state, 'sealing.encrypting')
     setBusy(true)
     try {
       await options.onSubmit(values, {
         signal,
+        onSend: () => {
+          isSent = true
+        },
         retry: retryWithStatus((status) => setText(state, status)),
         solve: solveInWorker(({ tries, expected }) => {
           setText(state, 'sealing.working')

@@ -1,8 +1,14 @@
 /** Puts a secret into somebody's request. */
-import { type FilledRequest, fillRequest } from '../../../client/fill-request.ts'
+import {
+  type FillContent,
+  type FilledRequest,
+  fillRequest,
+  type SealedFill,
+  sealFill,
+} from '../../../client/fill-request.ts'
 import { formatLink, type RequestTarget } from '../../../crypto/link.ts'
 import { readRequestToken } from '../../../crypto/request-token.ts'
-import { MAX_REQUEST_SECONDS } from '../../../limits.ts'
+import { MAX_REQUEST_SECONDS, TOKEN_SECONDS } from '../../../limits.ts'
 import { api, base } from '../api.ts'
 import { button, toggle } from '../controls.ts'
 import { copyField } from '../copy.ts'
@@ -49,6 +55,7 @@ export function showFill(request: RequestTarget) {
     ),
   )
   const form = element('form', { class: 'create', novalidate: true, autocomplete: 'off' }, fields)
+  const sealValues = sealOnce()
   form.append(
     submitBar({
       form,
@@ -64,7 +71,7 @@ export function showFill(request: RequestTarget) {
       },
       // Shown also after a late cancellation: the request is used.
       onSubmit: async (values, work) =>
-        showFilled(await fillRequest(api, values, work), values.receipt),
+        showFilled(await fillRequest(api, await sealValues(values), work), values.receipt),
     }),
   )
   secret.input.addEventListener('keydown', (event) => {
@@ -80,9 +87,28 @@ export function showFill(request: RequestTarget) {
   })
 }
 
-/** The secret has to live as long as the request. */
+/**
+ * Seals the same values only once: after a lost response, sending them again must not look like
+ * somebody else's submission.
+ */
+function sealOnce() {
+  let last: { values: FillContent; sealed: SealedFill } | undefined
+  return async (values: FillContent): Promise<SealedFill> => {
+    const isSame =
+      last?.values.content === values.content &&
+      last.values.ttlSeconds === values.ttlSeconds &&
+      last.values.receipt === values.receipt
+    if (last && isSame) return last.sealed
+    const sealed = await sealFill(values)
+    last = { values, sealed }
+    return sealed
+  }
+}
+
+/** The secret has to live a little longer than the request. */
 function expiryRange(secondsLeft: number) {
-  const hoursLeft = Math.ceil(secondsLeft / UNITS.hour) * UNITS.hour
+  const minSeconds = secondsLeft + TOKEN_SECONDS
+  const hoursLeft = Math.ceil(minSeconds / UNITS.hour) * UNITS.hour
   // No request lives longer, so this is enough even if the clock of this device is wrong.
   return {
     minSeconds: Math.min(hoursLeft, USUAL_SECONDS),
