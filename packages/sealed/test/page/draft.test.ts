@@ -42,6 +42,22 @@ describeInBrowser('what is not sealed yet', (site) => {
     expect(await page.getByRole('radio', { name: '3', exact: true }).isChecked()).toBe(true)
   }
 
+  test('the name of the page warns before it leaves a secret or new links that are shown', async () => {
+    const { link } = await sealInNode(site.base, 'once')
+    const page = await drafting()
+    await follow(page, link)
+    await hold(page)
+    expect(await shownSecret(page)).toBe('once')
+    const asked = page.waitForEvent('dialog')
+    const click = page.getByRole('link', { name: 'Sealed' }).click({ noWaitAfter: true })
+    const dialog = await asked
+    expect(dialog.type()).toBe('beforeunload')
+    await dialog.dismiss()
+    await click
+    expect(await shownSecret(page)).toBe('once')
+    page.on('dialog', (next) => void next.accept())
+  })
+
   test.each([
     ['the button for it', (page: Page) => press(page, 'Back to your draft')],
     ['Back', (page: Page) => page.goBack()],

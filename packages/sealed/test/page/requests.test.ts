@@ -160,6 +160,55 @@ describeInBrowser('requests on the page', (site) => {
     sender.on('dialog', (dialog) => void dialog.accept())
   })
 
+  test('the same link again keeps what was typed', async () => {
+    const { request } = await requestInNode(site.base)
+    const sender = await site.visitor()
+    await sender.goto(request)
+    await sender.getByLabel('Your secret').fill('typed')
+    await sender.evaluate((link) => location.assign(link), request)
+    await sender.waitForURL(site.base)
+    expect(await sender.getByLabel('Your secret').inputValue()).toBe('typed')
+    await press(sender, 'Send it')
+    await expectTitle(sender, 'Sent.')
+  })
+
+  test('after a lost response, sending it again is not mistaken for theft', async () => {
+    const { request, own } = await requestInNode(site.base)
+    const sender = await site.visitor()
+    await sender.route('**/v1/requests/*', async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    await send(sender, request, 'once')
+    await expectText(sender, en['failed.retrying'])
+    await sender.clock.runFor(5000)
+    await expectText(sender, en['failed.offline'])
+    await sender.unroute('**/v1/requests/*')
+    await press(sender, 'Send it')
+    await expectTitle(sender, 'Sent.')
+    expect(await openInNode(own)).toBe('once')
+  })
+
+  test('a cancelled submission is not sent again, and the page says that it may have been sent', async () => {
+    const { request, own } = await requestInNode(site.base)
+    const sender = await site.visitor()
+    let attempts = 0
+    await sender.route('**/v1/requests/*', async (route) => {
+      attempts++
+      await route.abort()
+    })
+    await send(sender, request, 'regretted')
+    await expectText(sender, en['failed.retrying'])
+    await press(sender, en['sealing.cancel'])
+    await expectText(sender, en['sealing.cancelledLate'])
+    const before = attempts
+    await sender.clock.fastForward(10_000)
+    await sender.unroute('**/v1/requests/*')
+    expect(attempts).toBe(before)
+    await expect(openInNode(own)).rejects.toMatchObject({ code: 'not_available' })
+    sender.on('dialog', (dialog) => void dialog.accept())
+  })
+
   test('the sender can destroy what was sent', async () => {
     const { request, own } = await requestInNode(site.base)
     const sender = await site.visitor()

@@ -43,8 +43,15 @@ function start() {
 }
 
 setStartScreen(showCreate)
+/** Whether the secret or the new links that are shown exist nowhere else. */
+function isFinalScreen(): boolean {
+  return isCurrentScreen('shown') || isCurrentScreen('sealed')
+}
+
 // Leads to the form instead of the stored link.
 requireElement('home').addEventListener('click', (event) => {
+  // The browser leaves the page, and warns before that.
+  if (isFinalScreen()) return
   clearLink()
   if (!hasHiddenDraft()) return
   // Loading the page would lose it.
@@ -57,8 +64,7 @@ start()
 addEventListener('hashchange', start)
 // Back from a link to a draft, unless that would lose the secret or the new links that are shown.
 addEventListener('popstate', () => {
-  const isFinal = isCurrentScreen('shown') || isCurrentScreen('sealed')
-  if (location.hash === '' && hasHiddenDraft() && !isFinal) startOver()
+  if (location.hash === '' && hasHiddenDraft() && !isFinalScreen()) startOver()
 })
 // The back/forward cache restores a page with what it showed then: only the form may stay.
 addEventListener('pageshow', ({ persisted }) => {

@@ -6,7 +6,7 @@ import {
   type SealedFill,
   sealFill,
 } from '../../../client/fill-request.ts'
-import { formatLink, type RequestTarget } from '../../../crypto/link.ts'
+import { formatLink, formatTarget, type RequestTarget } from '../../../crypto/link.ts'
 import { readRequestToken } from '../../../crypto/request-token.ts'
 import { MAX_REQUEST_SECONDS, TOKEN_SECONDS } from '../../../limits.ts'
 import { api, base } from '../api.ts'
@@ -32,8 +32,14 @@ const maxSeconds = secretOptions.maxTtlSeconds
 /** What the server chooses too. */
 const USUAL_SECONDS = Math.min(MAX_REQUEST_SECONDS, maxSeconds)
 
+/** The form that was shown last, and its link. */
+let last: { form: HTMLElement; target: string } | undefined
+
 /** Sends nothing until the button is pressed. */
 export function showFill(request: RequestTarget) {
+  const target = formatTarget(request)
+  // The same link again must not empty the form.
+  if (last?.form.isConnected && last.target === target) return
   const secondsLeft = (readRequestToken(request.token)?.expiresAt ?? 0) - Date.now() / 1000
   if (secondsLeft <= 0) {
     clearLink()
@@ -56,6 +62,7 @@ export function showFill(request: RequestTarget) {
   )
   const form = element('form', { class: 'create', novalidate: true, autocomplete: 'off' }, fields)
   const sealValues = sealOnce()
+  last = { form, target }
   form.append(
     submitBar({
       form,
