@@ -163,6 +163,15 @@ describe('strongroom request, fill and open', () => {
     expect(seen.map(({ call }) => call)).toEqual(['POST /sealed/v1/requests'])
   })
 
+  test('a server that leaves requests to API tokens says so', async () => {
+    const { url } = await sealedServer({ settings: { SEALED_REQUESTS: 'api-token' } })
+    expect(await inProcess(['request', '--server', url])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'This server makes requests only with an API token: set SEALED_TOKEN.\n',
+    })
+  })
+
   test('a server without requests says so', async () => {
     const { url } = await sealedServer({ settings: { SEALED_REQUESTS: 'off' } })
     expect(await inProcess(['request', '--server', url])).toEqual({

@@ -54,8 +54,7 @@ export function startSealed(
   const { startTimer } = time
   // Before anything runs: a setting may be wrong.
   const options = secretOptions(config)
-  const hasRequests = config.SEALED_REQUESTS === 'anyone'
-  const page = pageRoutes({ ...toBrand(config), options, hasRequests })
+  const page = pageRoutes({ ...toBrand(config), options, requests: config.SEALED_REQUESTS })
   const figures = createFigures({ db, clock, startTimer, log })
   const store = createSecretStore({ db, clock, onExpired: () => figures.count('expired') })
   const tokens = createTokens({ secrets, clock })

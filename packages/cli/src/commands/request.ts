@@ -52,7 +52,7 @@ ${exitCodes}`,
     const created = await findSealed(server, async (base) => {
       const api = connect(base, input, apiToken)
       return { base: api.base, ...(await createRequest(api, { seconds }, retry)) }
-    }).catch(explainMissing)
+    }).catch((error: unknown) => explainRefusal(error, apiToken !== undefined))
     const requestLink = formatLink(created.base, created.request)
     const ownLink = formatLink(created.base, created.own)
     const { fingerprint, expiresAt } = created
@@ -76,9 +76,16 @@ function parseLifetime(given: string | boolean | undefined): number {
   throw usageError('--ttl must be from 2h to 7d, such as 2h, 1d or 7d')
 }
 
-/** A server can have requests turned off. */
-function explainMissing(error: unknown): never {
-  if (!(error instanceof RequestFailed) || error.code !== 'not_sealed') throw error
+/** A server can have requests turned off, or left to holders of API tokens. */
+function explainRefusal(error: unknown, hasToken: boolean): never {
+  const code = error instanceof RequestFailed ? error.code : undefined
+  if (code === 'invalid_api_token' && !hasToken) {
+    throw new Failure(
+      'invalid_api_token',
+      'This server makes requests only with an API token: set SEALED_TOKEN.',
+    )
+  }
+  if (code !== 'not_sealed') throw error
   throw new Failure(
     'not_sealed',
     'Sealed was not found at this URL, or its requests are turned off. Use the URL of its page.',

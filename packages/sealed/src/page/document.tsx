@@ -12,12 +12,12 @@ export interface Brand {
 
 export interface PageContent extends Brand {
   options: SecretOptions
-  /** Whether everyone can make requests. */
-  hasRequests: boolean
+  /** Who can make requests. */
+  requests: 'anyone' | 'api-token' | 'off'
 }
 
 /** URLs are relative, so that the page works wherever it is mounted. */
-export function SealedDocument({ name, logo, options, hasRequests }: PageContent) {
+export function SealedDocument({ name, logo, options, requests }: PageContent) {
   const icon = logo ?? iconFile
   return (
     <html lang="en">
@@ -55,7 +55,7 @@ export function SealedDocument({ name, logo, options, hasRequests }: PageContent
           data-worker={`assets/${workerScript.name}`}
           data-name={name}
           data-options={JSON.stringify(options)}
-          data-requests={hasRequests ? '' : undefined}
+          data-requests={requests}
         >
           <noscript>
             <div class="words">

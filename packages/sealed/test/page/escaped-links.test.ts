@@ -1,6 +1,9 @@
 import { randomHex, randomToken } from '@strongroom/kit/ids'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { describe, expect, test } from 'vitest'
+import { createSealedApi } from '../../src/client/api.ts'
+import { createRequest } from '../../src/client/create-request.ts'
+import { formatLink } from '../../src/crypto/link.ts'
 import { texts } from '../../src/page/languages.ts'
 import { openDb, startApp } from '../support/sealed-app.ts'
 import { describeInBrowser, SLOW } from './browser.ts'
@@ -104,6 +107,17 @@ describeInBrowser('a link whose # was escaped', (site) => {
     await page.goto(escape(management))
     await press(page, 'Continue with the repaired link')
     await expectText(page, 'Opened 2 of 5 times, last on 1 January 2100 at 00:00')
+  })
+
+  test('says what it reveals: the own link of a request everything, the request link no key', async () => {
+    const made = await createRequest(createSealedApi({ base: site.base }), { seconds: 86_400 })
+    const page = await site.visitor()
+    await page.goto(escape(formatLink(site.base, made.own)))
+    await expectText(page, texts.en['escaped.own'])
+    await page.goto(escape(formatLink(site.base, made.request)))
+    await expectText(page, texts.en['escaped.request'])
+    await press(page, 'Continue with the repaired link')
+    await expectTitle(page, texts.en['fill.title'])
   })
 
   test('and is not complete either cannot be continued', async () => {

@@ -7,7 +7,7 @@ import { pageRoutes } from '../../src/page/routes.tsx'
 
 const app = createApp({ log: silentLog, metrics: createMetrics() })
 const options = { defaultTtlSeconds: 3600, maxTtlSeconds: 7200, defaultViews: 1, maxViews: 2 }
-app.route('/somewhere/', pageRoutes({ name: 'Sealed', options, hasRequests: true }))
+app.route('/somewhere/', pageRoutes({ name: 'Sealed', options, requests: 'anyone' }))
 
 async function page() {
   const answer = await app.request('/somewhere/')

@@ -17,7 +17,7 @@ describeInBrowser('the form', (site) => {
     await field.fill('€')
     await expectText(page, '3 of 51,200 bytes')
     await field.fill('x'.repeat(51_201))
-    await expectText(page, '1 bytes too long')
+    await expectText(page, '1 byte too long')
     await press(page, 'Seal it')
     expect(await field.evaluate((element) => element.matches(':focus'))).toBe(true)
     const text = `${'€'.repeat(17_066)}ab`

@@ -8,7 +8,7 @@ import { formatLink, parseLink } from '../../src/crypto/link.ts'
 import { texts } from '../../src/page/languages.ts'
 import { requests } from '../crypto/vectors.ts'
 import { describeInBrowser } from './browser.ts'
-import { openInNode } from './node-client.ts'
+import { openInNode, sealInNode } from './node-client.ts'
 import { startPageServer } from './page-server.ts'
 import { expectText, expectTitle, hold, open, press, shownSecret } from './steps.ts'
 
@@ -316,12 +316,43 @@ describeInBrowser('requests on the page', (site) => {
     await page.keyboard.up('Enter')
   })
 
-  test('the choice is hidden where requests are turned off', async () => {
-    const server = await startPageServer({ env: { SEALED_REQUESTS: 'off' } })
-    onTestFinished(() => server.close())
+  test.each(['off', 'api-token'])(
+    'the choice is hidden and an open request cannot be filled where requests are %s',
+    async (setting) => {
+      const server = await startPageServer({ env: { SEALED_REQUESTS: setting } })
+      onTestFinished(() => server.close())
+      const page = await site.visitor()
+      await page.goto(server.base)
+      await expectTitle(page, en['create.title'])
+      expect(await page.getByRole('button', { name: en['request.offer'] }).count()).toBe(0)
+      const { request } = await requestInNode(site.base)
+      await page.goto(request.replace(site.base, server.base))
+      await expectText(page, en['fill.off'])
+    },
+  )
+
+  test('a submission that ends while a secret is shown does not replace it', async () => {
+    const { request, own } = await requestInNode(site.base)
+    const { link } = await sealInNode(site.base, 'another')
     const page = await site.visitor()
-    await page.goto(server.base)
-    await expectTitle(page, en['create.title'])
-    expect(await page.getByRole('button', { name: en['request.offer'] }).count()).toBe(0)
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/v1/requests/*', (route) => held.then(() => route.continue()))
+    const sent = page.waitForRequest('**/v1/requests/*')
+    await send(page, request, 'sent meanwhile')
+    await sent
+    await page.evaluate((next) => location.assign(next), link)
+    await hold(page)
+    expect(await shownSecret(page)).toBe('another')
+    release()
+    await page.getByRole('button', { name: 'Management link' }).waitFor()
+    expect(await shownSecret(page)).toBe('another')
+    await press(page, 'Hide')
+    await press(page, 'Management link')
+    await expectTitle(page, 'Sent.')
+    expect(await page.getByLabel('Management link').inputValue()).toContain('#m:')
+    expect(await openInNode(own)).toBe('sent meanwhile')
   })
 })

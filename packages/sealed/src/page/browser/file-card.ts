@@ -3,7 +3,7 @@ import type { FileContent } from '../../crypto/content.ts'
 import { element } from './dom.ts'
 import { glyph } from './drawings.ts'
 import { formatNumber } from './format.ts'
-import { setText, text } from './language.ts'
+import { plural, setText } from './language.ts'
 
 export function fileCard({ name, bytes }: FileContent): HTMLElement {
   return element(
@@ -15,7 +15,7 @@ export function fileCard({ name, bytes }: FileContent): HTMLElement {
       { class: 'file-words' },
       element('p', { class: 'file-name', dir: 'auto' }, name),
       setText(element('p', { class: 'hint' }), () =>
-        text('file.size', { size: formatNumber(bytes.length) }),
+        plural('file.size', bytes.length, { size: formatNumber(bytes.length) }),
       ),
     ),
   )

@@ -25,6 +25,24 @@ export function isCurrentScreen(name: string): boolean {
   return current === name
 }
 
+/** Whether the secret or the new links that are shown exist nowhere else. */
+export function isFinalScreen(): boolean {
+  return current === 'shown' || current === 'sealed'
+}
+
+/** Below every view until they are removed. */
+const notices = new Set<HTMLElement>()
+
+export function addNotice(notice: HTMLElement) {
+  notices.add(notice)
+  stage.append(notice)
+}
+
+export function removeNotice(notice: HTMLElement) {
+  notices.delete(notice)
+  notice.remove()
+}
+
 export function showScreen({ name, title, intro, content, icon, aside }: Screen) {
   const heading = setText(element('h1', { tabindex: '-1' }), title)
   const words = element(
@@ -37,7 +55,7 @@ export function showScreen({ name, title, intro, content, icon, aside }: Screen)
   content.classList.add('plate')
   current = name
   stage.className = `stage stage-${name}`
-  stage.replaceChildren(words, content, ...(aside ? [aside] : []))
+  stage.replaceChildren(words, content, ...(aside ? [aside] : []), ...notices)
   dropDetached()
   onLanguageChange(heading, () => {
     document.title = `${text(title).replace(/[.。]$/, '')} · ${pageName}`

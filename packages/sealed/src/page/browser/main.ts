@@ -4,7 +4,7 @@ import { parseTarget } from '../../crypto/link.ts'
 import { requireElement } from './dom.ts'
 import { hasHiddenDraft } from './draft.ts'
 import { showLanguageMenu, type TextKey } from './language.ts'
-import { isCurrentScreen } from './layout.ts'
+import { isCurrentScreen, isFinalScreen } from './layout.ts'
 import { setStartScreen, startOver } from './navigation.ts'
 import {
   clearLink,
@@ -43,11 +43,6 @@ function start() {
 }
 
 setStartScreen(showCreate)
-/** Whether the secret or the new links that are shown exist nowhere else. */
-function isFinalScreen(): boolean {
-  return isCurrentScreen('shown') || isCurrentScreen('sealed')
-}
-
 // Leads to the form instead of the stored link.
 requireElement('home').addEventListener('click', (event) => {
   // The browser leaves the page, and warns before that.

@@ -82,6 +82,12 @@ export function storeArrivingLink(target: string) {
   )
 }
 
+/** Clears it unless another link was opened in this tab meanwhile. */
+export function clearLinkOf(target: string) {
+  const found = storedLink()
+  if (found?.kind === 'manage' && found.target === target) clearLink()
+}
+
 export function clearLink() {
   inMemory = undefined
   try {

@@ -5,7 +5,7 @@ import { MAX_CONTENT_BYTES } from '../../../crypto/padding.ts'
 import { fieldError } from '../controls.ts'
 import { element, newId } from '../dom.ts'
 import { formatNumber } from '../format.ts'
-import { onLanguageChange, setText, text, type TextKey } from '../language.ts'
+import { onLanguageChange, plural, setText, text, type TextKey } from '../language.ts'
 
 const ERROR_TEXTS: Partial<Record<string, TextKey>> = {
   text_empty: 'create.empty',
@@ -48,7 +48,7 @@ export function secretTextField(): SecretTextField {
 
   function counterText() {
     const over = byteLength() - MAX_CONTENT_BYTES
-    if (over > 0) return text('create.tooLong', { over: formatNumber(over) })
+    if (over > 0) return plural('create.tooLong', over, { over: formatNumber(over) })
     return text('create.used', {
       used: formatNumber(byteLength()),
       limit: formatNumber(MAX_CONTENT_BYTES),

@@ -2,17 +2,18 @@
 import { type NewLinks, sealSecret } from '../../../client/seal-secret.ts'
 import { api } from '../api.ts'
 import { button, radioGroup, toggle } from '../controls.ts'
-import { element, requireElement } from '../dom.ts'
+import { element } from '../dom.ts'
 import { currentDraft, discardDraft, setDraft } from '../draft.ts'
 import { glyph } from '../drawings.ts'
 import { expiryField } from '../fields/expiry.ts'
 import { passphraseField } from '../fields/passphrase.ts'
 import { secretContentField } from '../fields/secret-content.ts'
 import { submitBar } from '../fields/submit-bar.ts'
+import { showFinished } from '../finished.ts'
 import { setText, type TextKey } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { warnBeforeUnload } from '../navigation.ts'
-import { secretOptions } from '../options.ts'
+import { requestsFrom, secretOptions } from '../options.ts'
 import { showRequest } from './request.ts'
 import { showResult } from './result.ts'
 
@@ -65,7 +66,12 @@ function createForm(): HTMLElement {
       const created = await sealSecret(api, values, work)
       if (work.signal.aborted) return burnUnused(created)
       discardDraft()
-      showResult({ ...created, maxViews: values.maxViews, receipt: values.receipt })
+      const result = { ...created, maxViews: values.maxViews, receipt: values.receipt }
+      showFinished({
+        title: 'sealed.title',
+        label: 'sealed.link',
+        show: () => showResult(result),
+      })
     },
     // The text stays visible while it is sealed, but cannot be changed.
     onBusy: (isBusy) => fields.toggleAttribute('inert', isBusy),
@@ -99,8 +105,7 @@ function burnUnused({ management: { id, burnToken } }: NewLinks) {
 
 /** Where the server lets everyone make requests. */
 function requestOffer(): HTMLElement[] {
-  const hasRequests = requireElement('stage').dataset['requests'] !== undefined
-  return hasRequests ? [button('request.offer', showRequest)] : []
+  return requestsFrom === 'anyone' ? [button('request.offer', showRequest)] : []
 }
 
 function promises(): HTMLElement {

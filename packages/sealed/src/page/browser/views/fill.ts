@@ -20,12 +20,13 @@ import { expiryField } from '../fields/expiry.ts'
 import { secretContentField } from '../fields/secret-content.ts'
 import { submitBar } from '../fields/submit-bar.ts'
 import { fingerprintField } from '../fingerprint.ts'
+import { showFinished } from '../finished.ts'
 import { formatTime, UNITS } from '../format.ts'
 import { text } from '../language.ts'
 import { showScreen } from '../layout.ts'
 import { startOver, warnBeforeUnload } from '../navigation.ts'
-import { secretOptions } from '../options.ts'
-import { clearLink } from '../stored-link.ts'
+import { requestsFrom, secretOptions } from '../options.ts'
+import { clearLink, clearLinkOf } from '../stored-link.ts'
 import { showMessage } from './message.ts'
 
 const maxSeconds = secretOptions.maxTtlSeconds
@@ -33,17 +34,23 @@ const maxSeconds = secretOptions.maxTtlSeconds
 const USUAL_SECONDS = Math.min(MAX_REQUEST_SECONDS, maxSeconds)
 
 /** The form that was shown last, and its link. */
-let last: { form: HTMLElement; target: string } | undefined
+let lastForm: { element: HTMLElement; target: string } | undefined
 
 /** Sends nothing until the button is pressed. */
 export function showFill(request: RequestTarget) {
   const target = formatTarget(request)
   // The same link again must not empty the form.
-  if (last?.form.isConnected && last.target === target) return
-  const secondsLeft = (readRequestToken(request.token)?.expiresAt ?? 0) - Date.now() / 1000
+  if (lastForm?.element.isConnected && lastForm.target === target) return
+  const { expiresAt = 0, needsWork = true } = readRequestToken(request.token) ?? {}
+  const secondsLeft = expiresAt - Date.now() / 1000
   if (secondsLeft <= 0) {
     clearLink()
     return showMessage({ title: 'fill.expiredTitle', text: 'fill.expired' })
+  }
+  // Without an API token a request needs work.
+  if (requestsFrom === 'off' || (requestsFrom === 'api-token' && needsWork)) {
+    clearLink()
+    return showMessage({ title: 'unavailable.title', text: 'fill.off' })
   }
   const secret = secretContentField({ acceptsFiles: request.fragment.acceptsFiles })
   const expiry = expiryField(expiryRange(secondsLeft))
@@ -62,7 +69,7 @@ export function showFill(request: RequestTarget) {
   )
   const form = element('form', { class: 'create', novalidate: true, autocomplete: 'off' }, fields)
   const sealValues = sealOnce()
-  last = { form, target }
+  lastForm = { element: form, target }
   form.append(
     submitBar({
       form,
@@ -77,8 +84,15 @@ export function showFill(request: RequestTarget) {
         return { request, content, ...chosen, receipt: receipt.isOn() }
       },
       // Shown also after a late cancellation: the request is used.
-      onSubmit: async (values, work) =>
-        showFilled(await fillRequest(api, await sealValues(values), work), values.receipt),
+      async onSubmit(values, work) {
+        const filled = await fillRequest(api, await sealValues(values), work)
+        clearLinkOf(target)
+        showFinished({
+          title: 'filled.title',
+          label: 'sealed.manage',
+          show: () => showFilled(filled, values.receipt),
+        })
+      },
     }),
   )
   secret.input.addEventListener('keydown', (event) => {
@@ -125,7 +139,6 @@ function expiryRange(secondsLeft: number) {
 }
 
 function showFilled({ management, expiresAt }: FilledRequest, hasReceipt: boolean) {
-  clearLink()
   warnBeforeUnload(() => false)
   const content = element(
     'div',

@@ -1,4 +1,5 @@
 /** A view with only a message. */
+import { parseTarget } from '../../../crypto/link.ts'
 import { base } from '../api.ts'
 import { button } from '../controls.ts'
 import { element } from '../dom.ts'
@@ -35,5 +36,12 @@ export function showEscaped(target: string) {
   if (target === '') return showMessage({ title: 'damaged.title', text: 'damaged.text' })
   const onClick = () => location.replace(`${base}#${target}`)
   const action = { label: 'escaped.continue', onClick } as const
-  showMessage({ title: 'escaped.title', text: 'escaped.text', action })
+  showMessage({ title: 'escaped.title', text: escapedText(target), action })
+}
+
+/** An own link opens also what is put in later, and a request link opens nothing. */
+function escapedText(target: string): TextKey {
+  const { kind } = parseTarget(target)
+  if (kind === 'own') return 'escaped.own'
+  return kind === 'request' ? 'escaped.request' : 'escaped.text'
 }

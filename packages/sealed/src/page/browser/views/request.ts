@@ -9,6 +9,7 @@ import { element } from '../dom.ts'
 import { qrCode, seal } from '../drawings.ts'
 import { submitBar } from '../fields/submit-bar.ts'
 import { fingerprintField } from '../fingerprint.ts'
+import { showFinished } from '../finished.ts'
 import { formatDuration, formatTime, UNITS } from '../format.ts'
 import { setText, text } from '../language.ts'
 import { showScreen } from '../layout.ts'
@@ -45,7 +46,12 @@ export function showRequest() {
       async onSubmit(values, { signal, retry }) {
         const created = await createRequest(api, values, retry)
         // Nothing was stored, so there is nothing to undo.
-        if (!signal.aborted) showRequested(created)
+        if (signal.aborted) return
+        showFinished({
+          title: 'requested.title',
+          label: 'sealed.link',
+          show: () => showRequested(created),
+        })
       },
     }),
   )
