@@ -45,8 +45,8 @@ function start() {
 setStartScreen(showCreate)
 // Leads to the form instead of the stored link.
 requireElement('home').addEventListener('click', (event) => {
-  // The browser leaves the page, and warns before that.
-  if (isFinalScreen()) return
+  // The browser leaves the page, and warns of the draft before that.
+  if (hasHiddenDraft() && isFinalScreen()) return
   clearLink()
   if (!hasHiddenDraft()) return
   // Loading the page would lose it.
