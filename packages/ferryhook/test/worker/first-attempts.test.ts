@@ -1,7 +1,9 @@
 /** First attempts: nothing is stored for them but the claim of the route task, until their outcome. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expiryForAttempt } from '../../src/deliveries/transition.ts'
 import type { Event } from '../../src/events/item.ts'
 import type { Source } from '../../src/sources/item.ts'
+import { eventsTable } from '../../src/tables.ts'
 import { answer, type Behaviour } from '../support/test-destination.ts'
 import { allDue, required, serviceWorlds, storesOn, times } from '../support/test-stores.ts'
 import { openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
@@ -18,10 +20,11 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
   const newPath = () => `/first-${++paths}`
 
   /** A destination that does not respond until the test lets it. */
-  function heldPath() {
+  function heldPath(status = 200) {
     const path = newPath()
     let respond: () => void = () => {}
-    const behaviour: Behaviour = (response) => (respond = () => void response.end('ok'))
+    const behaviour: Behaviour = (response) =>
+      (respond = () => void response.writeHead(status).end('ok'))
     bench.sink.behave(path, behaviour)
     return { path, respond: () => respond() }
   }
@@ -202,5 +205,26 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     for (const each of [before, event]) expect(await bench.status(each)).toBe('delivered')
     expect(bench.sink.received(first.path)).toHaveLength(1)
     expect(bench.sink.received(second)).toHaveLength(2)
+  })
+  test('an event that expired in a backlog is kept while its first attempt runs, and is retried', async () => {
+    const source = await bench.newSource()
+    const held = heldPath(503)
+    await bench.connect(source, held.path)
+    const event = await bench.receive(source, { plan: 'free' })
+    await bench.timers.pass({ seconds: 86_400 + 3_600 })
+    const ran = bench.worker.runOnce()
+    await bench.sink.until(held.path, 1)
+    const { expiresAt } = required(
+      await bench.stored(eventsTable.name, { PK: event.PK, SK: event.SK }),
+    )
+    expect(expiresAt).toBeGreaterThanOrEqual(expiryForAttempt(bench.clock.now()))
+    expect(await bench.status(event)).toBe('processing')
+    held.respond()
+    await ran
+    expect(await bench.status(event)).toBe('retrying')
+    bench.sink.behave(held.path, answer(200))
+    await bench.live(60)
+    expect(await bench.status(event)).toBe('delivered')
+    expect(bench.sink.received(held.path)).toHaveLength(2)
   })
 })
