@@ -227,4 +227,41 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     expect(await bench.status(event)).toBe('delivered')
     expect(bench.sink.received(held.path)).toHaveLength(2)
   })
+
+  test('an outcome is stored although the response to the write of another one was lost', async () => {
+    const source = await bench.newSource()
+    const held = heldPath()
+    const quick = await bench.connect(source, newPath())
+    const slow = await bench.connect(source, held.path)
+    let outcomes = 0
+    const db: typeof bench.db = {
+      ...bench.db,
+      async transactWriteItems(input) {
+        const isOutcome = input.TransactItems.some(({ Put }) =>
+          String(Put?.Item['SK']).startsWith('ATT#'),
+        )
+        if (!isOutcome) return bench.db.transactWriteItems(input)
+        outcomes += 1
+        const isLost = outcomes === 1
+        const output = await bench.db.transactWriteItems(input)
+        if (isLost) throw Object.assign(new Error('lost'), { name: 'TimeoutError' })
+        return output
+      },
+    }
+    const worker = bench.anotherWorker({ stores: storesOn(db, bench.clock) })
+    const event = await bench.receive(source)
+    const ran = worker.runOnce()
+    await bench.sink.until(held.path, 1)
+    while (outcomes < 1) await new Promise(setImmediate)
+    held.respond()
+    // The quick one is written again after a delay, so this is the slow one.
+    while (outcomes < 2) await new Promise(setImmediate)
+    await bench.timers.until(ran)
+    expect(await bench.status(event)).toBe('delivered')
+    for (const connection of [quick, slow]) {
+      expect(await bench.attempts(event, connection)).toHaveLength(1)
+    }
+    await bench.live(30)
+    expect(bench.sink.received(held.path)).toHaveLength(1)
+  })
 })
