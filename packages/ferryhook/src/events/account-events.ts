@@ -5,7 +5,7 @@ import type { Principal } from '../accounts/authentication.ts'
 import { ferryhookError } from '../errors.ts'
 import type { Source } from '../sources/item.ts'
 import type { StoreDeps, Stores } from '../stores.ts'
-import { isFirstAttempted } from './current-status.ts'
+import { isFirstAttempted, MAX_CLAIM_LOOKUPS } from './current-status.ts'
 import type { EventFilter } from './event-filter.ts'
 import { type EventStatus } from './item.ts'
 import { eventStatuses } from './values.ts'
@@ -106,6 +106,7 @@ export function createAccountEvents({
         after,
         limit,
         maxExamined: MAX_LISTED_EVENTS,
+        maxLookups: MAX_CLAIM_LOOKUPS,
       })
       return {
         items: page.items.map((event) => ({ event, sourceName: names.get(event.sourceId) ?? '' })),
@@ -129,6 +130,8 @@ export function createAccountEvents({
       const { items, position } = await stores.mergeEvents(mergedQuery(sources, { ...query, to }), {
         limit: Number.POSITIVE_INFINITY,
         maxExamined: MAX_COUNTED_EVENTS,
+        // A count is not continued, so it is as complete as possible.
+        maxLookups: MAX_COUNTED_EVENTS,
       })
       const first = Math.floor(query.from / bucketMs) * bucketMs
       const buckets: EventCounts['buckets'] = []

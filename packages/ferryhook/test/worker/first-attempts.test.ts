@@ -112,7 +112,7 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     expect(bench.sink.received(held.path)).toHaveLength(1)
   })
 
-  test('an event whose first attempts run is processing, in lists and filters too, and is not replayed, held or cancelled', async () => {
+  test('an event whose first attempts run is processing, in lists, streams and filters too, and is not replayed, held or cancelled', async () => {
     const source = await bench.newSource()
     const held = heldPath()
     const { event, ran } = await inProgress(source, held)
@@ -121,8 +121,10 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     const { connectionId } = required((await connections.listBySource(sourceId))[0])
     expect(await bench.status(event)).toBe('processing')
     expect(await deliveriesOf(event)).toEqual([])
+    const forward = await events.listForward(sourceId, { receivedAt: 0 }, { limit: 10 })
+    expect(forward.items.map(({ status }) => status)).toEqual(['processing'])
     const listed = async (status: 'processing' | 'received') => {
-      const all = { limit: 10, maxExamined: 100 }
+      const all = { limit: 10, maxExamined: 100, maxLookups: 100 }
       const pages = [
         await events.listBySource(sourceId, { status: [status] }),
         await mergeEvents({ sourceIds: [sourceId], status: [status] }, all),
