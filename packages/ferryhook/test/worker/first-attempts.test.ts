@@ -1,4 +1,5 @@
 /** First attempts: nothing is stored for them but the claim of the route task, until their outcome. */
+import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expiryForAttempt } from '../../src/deliveries/transition.ts'
 import type { Event } from '../../src/events/item.ts'
@@ -265,5 +266,28 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     }
     await bench.live(30)
     expect(bench.sink.received(held.path)).toHaveLength(1)
+  })
+  test('a delivery whose first outcome is written while it is cancelled is found', async () => {
+    const source = await bench.newSource()
+    const held = heldPath()
+    const { event, ran } = await inProgress(source, held)
+    const { eventId, sourceId } = event
+    const { connectionId } = required((await bench.stores.connections.listBySource(sourceId))[0])
+    let reads = 0
+    const db: typeof bench.db = {
+      ...bench.db,
+      async getItem(input) {
+        const output = await bench.db.getItem(input)
+        if (String(input.Key['SK']).startsWith('DLV#') && ++reads === 1) {
+          held.respond()
+          await ran
+        }
+        return output
+      },
+    }
+    const { deliveryActions } = storesOn(db, bench.clock)
+    expect(await deliveryActions.cancel({ eventId, connectionId })).toEqual({ kind: 'run_ended' })
+    const connection = { connectionId: newId('conn') }
+    expect(await deliveryActions.cancel({ eventId, ...connection })).toEqual({ kind: 'not_found' })
   })
 })
