@@ -2,6 +2,7 @@
  * The status as readers see it. A worker that claims an event stores nothing else until the first
  * outcome, so an event that is stored as `received` and has been claimed is `processing`.
  */
+import type { Connection } from '../connections/item.ts'
 import { derivedStatus } from '../deliveries/state.ts'
 import type { TaskQueue } from '../queue/store.ts'
 import type { Event, EventStatus } from './item.ts'
@@ -55,4 +56,12 @@ export function storedStatuses(statuses: readonly EventStatus[]): EventStatus[] 
 /** Whether a worker makes its first attempts, so that its deliveries are not stored yet. */
 export function isFirstAttempted({ status, counts }: Pick<Event, 'status' | 'counts'>): boolean {
   return status === 'processing' && !derivedStatus(counts)
+}
+
+/** Whether first attempts of the event include the connection: a worker begins them with all that are active. */
+export function isFirstTarget(
+  { status, createdAt }: Pick<Connection, 'status' | 'createdAt'>,
+  { receivedAt }: Pick<Event, 'receivedAt'>,
+): boolean {
+  return status === 'active' && Date.parse(createdAt) <= receivedAt
 }

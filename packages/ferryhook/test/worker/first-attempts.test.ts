@@ -1,7 +1,11 @@
 /** First attempts: nothing is stored for them but the claim of the route task, until their outcome. */
+import { createCursors } from '@strongroom/kit/cursor'
 import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expiryForAttempt } from '../../src/deliveries/transition.ts'
+import type { Principal } from '../../src/accounts/authentication.ts'
+import { createAccountEvents } from '../../src/events/account-events.ts'
+import { createEventService } from '../../src/events/service.ts'
 import type { Event } from '../../src/events/item.ts'
 import type { Source } from '../../src/sources/item.ts'
 import { eventsTable } from '../../src/tables.ts'
@@ -289,5 +293,38 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     expect(await deliveryActions.cancel({ eventId, connectionId })).toEqual({ kind: 'run_ended' })
     const connection = { connectionId: newId('conn') }
     expect(await deliveryActions.cancel({ eventId, ...connection })).toEqual({ kind: 'not_found' })
+  })
+  test('while first attempts run, only connections that are active and older than the event have deliveries', async () => {
+    const source = await bench.newSource()
+    const held = heldPath()
+    const { event, ran } = await inProgress(source, held)
+    const { stores, clock } = bench
+    clock.advance({ ms: 1_000 })
+    const [first] = await stores.connections.listBySource(source.sourceId)
+    const { connectionId } = required(first)
+    const newer = await bench.connect(source, newPath())
+    const user = required(await stores.users.getById(source.userId))
+    const caller = { actor: `user:${user.userId}`, sessionId: undefined, keyId: undefined }
+    const principal: Principal = { user, permission: 'admin', ...caller }
+    const service = createEventService({ stores })
+    const cursors = createCursors(new Uint8Array(32))
+    const account = createAccountEvents({ stores, cursors, clock })
+    const attempted = async () => {
+      const { deliveries } = await service.getDetails(principal, event.eventId)
+      const listed: string[] = []
+      for (const id of [connectionId, newer.connectionId]) {
+        const { items } = await account.list(principal, { connectionId: id }, { limit: 10 })
+        if (items.length > 0) listed.push(id)
+      }
+      expect(deliveries.map((delivery) => delivery.connectionId)).toEqual(listed)
+      return listed
+    }
+    expect(await attempted()).toEqual([connectionId])
+    const { sourceId } = source
+    await stores.connections.update(connectionId, { status: 'paused' }, { sourceId })
+    expect(await attempted()).toEqual([])
+    held.respond()
+    await ran
+    expect(await attempted()).toEqual([connectionId])
   })
 })
