@@ -257,8 +257,8 @@ export function createTaskQueue({
             },
           },
         })
-        for (const { eventId } of Responses?.[eventsTable.name] ?? []) {
-          claimed.delete(String(eventId))
+        for (const item of Responses?.[eventsTable.name] ?? []) {
+          claimed.delete(item['eventId'] as string)
         }
       }
       return claimed

@@ -240,7 +240,7 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     const held = heldPath()
     const quick = await bench.connect(source, newPath())
     const slow = await bench.connect(source, held.path)
-    let outcomes = 0
+    const outcomes = { written: 0 }
     const db: typeof bench.db = {
       ...bench.db,
       async transactWriteItems(input) {
@@ -248,8 +248,8 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
           String(Put?.Item['SK']).startsWith('ATT#'),
         )
         if (!isOutcome) return bench.db.transactWriteItems(input)
-        outcomes += 1
-        const isLost = outcomes === 1
+        outcomes.written += 1
+        const isLost = outcomes.written === 1
         const output = await bench.db.transactWriteItems(input)
         if (isLost) throw Object.assign(new Error('lost'), { name: 'TimeoutError' })
         return output
@@ -259,10 +259,10 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     const event = await bench.receive(source)
     const ran = worker.runOnce()
     await bench.sink.until(held.path, 1)
-    while (outcomes < 1) await new Promise(setImmediate)
+    while (outcomes.written < 1) await new Promise(setImmediate)
     held.respond()
     // The quick one is written again after a delay, so this is the slow one.
-    while (outcomes < 2) await new Promise(setImmediate)
+    while (outcomes.written < 2) await new Promise(setImmediate)
     await bench.timers.until(ran)
     expect(await bench.status(event)).toBe('delivered')
     for (const connection of [quick, slow]) {
