@@ -22,7 +22,15 @@ export const functions: readonly ServiceFunction[] = [
       },
       {
         table: eventsTable,
-        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+        actions: [
+          'GetItem',
+          'BatchGetItem',
+          'Query',
+          'PutItem',
+          'UpdateItem',
+          'DeleteItem',
+          'ConditionCheckItem',
+        ],
         indexes: ['GSI1'],
       },
     ],
@@ -46,8 +54,16 @@ export const functions: readonly ServiceFunction[] = [
       },
       {
         table: eventsTable,
-        // A replay checks that no worker has claimed the event.
-        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+        // A replay checks that no worker has claimed the event, and listings look that up in batches.
+        actions: [
+          'GetItem',
+          'BatchGetItem',
+          'Query',
+          'PutItem',
+          'UpdateItem',
+          'DeleteItem',
+          'ConditionCheckItem',
+        ],
         indexes: ['GSI1'],
       },
     ],
@@ -58,7 +74,7 @@ export const functions: readonly ServiceFunction[] = [
     allows: [
       // The caller by API key, whose last use it stores, or by session.
       { table: mainTable, actions: ['GetItem', 'UpdateItem'], indexes: ['GSI2'] },
-      { table: eventsTable, actions: ['GetItem', 'Query'] },
+      { table: eventsTable, actions: ['GetItem', 'BatchGetItem', 'Query'] },
       { table: eventsTable, actions: ['UpdateItem'], leadingKeys: ['RATE#*'] },
     ],
   },

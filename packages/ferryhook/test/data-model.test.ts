@@ -127,6 +127,8 @@ describe.each(testStores())('the functions of the data model on $name', (store) 
       await api.deliveries.replay(event.eventId, connectionId)
       // No worker has claimed it yet.
       const received = await ingest.events.create(eventInput({ sourceId, userId }))
+      // A replay job looks up whether one has.
+      await worker.events.listForward(sourceId, { receivedAt: 0 }, { limit: 10 })
       await api.deliveries.replay(received.eventId, connectionId)
       await api.sources.delete(sourceId, userId)
       // A worker resumes a purge whose process stopped.
@@ -164,6 +166,10 @@ function observed(db: Db, tell: (what: string) => void): Db {
   return {
     ...db,
     getItem: (input) => (ask(input.TableName, 'GetItem'), db.getItem(input)),
+    batchGetItem(input) {
+      for (const table of Object.keys(input.RequestItems)) ask(table, 'BatchGetItem')
+      return db.batchGetItem(input)
+    },
     putItem: (input) => (ask(input.TableName, 'PutItem'), db.putItem(input)),
     updateItem: (input) => (ask(input.TableName, 'UpdateItem'), db.updateItem(input)),
     deleteItem: (input) => (ask(input.TableName, 'DeleteItem'), db.deleteItem(input)),

@@ -59,13 +59,20 @@ export function createDeliveryActions(deps: DeliveryActionsDeps) {
   const due = entity(db, eventsTable, DeliveryTaskItem)
   const parkedTasks = entity(db, eventsTable, ParkedTaskItem)
 
+  async function get(id: DeliveryId): Promise<Delivery | undefined> {
+    return unlessExpired(clock, await deliveries.get(deliveryKey.of(id)))
+  }
+
   async function find(
     id: DeliveryId,
   ): Promise<({ kind: 'found' } & ParkedDelivery) | ActionRejected> {
-    const delivery = unlessExpired(clock, await deliveries.get(deliveryKey.of(id)))
+    let delivery = await get(id)
     if (!delivery) {
       const event = await events.getById(id.eventId)
-      return { kind: event && isFirstAttempted(event) ? 'in_progress' : 'not_found' }
+      if (event && isFirstAttempted(event)) return { kind: 'in_progress' }
+      // The first outcome, which stores the delivery, may have been written between the two reads.
+      delivery = event ? await get(id) : undefined
+      if (!delivery) return { kind: 'not_found' }
     }
     if (!isPending(delivery.state)) return { kind: 'run_ended' }
     const { waitsAt } = delivery

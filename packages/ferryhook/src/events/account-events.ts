@@ -2,10 +2,11 @@
 import { requestError } from '@strongroom/kit/http/errors'
 import type { Clock } from '@strongroom/platform/clock'
 import type { Principal } from '../accounts/authentication.ts'
+import type { Connection } from '../connections/item.ts'
 import { ferryhookError } from '../errors.ts'
 import type { Source } from '../sources/item.ts'
 import type { StoreDeps, Stores } from '../stores.ts'
-import { isFirstAttempted } from './current-status.ts'
+import { isFirstAttempted, isFirstTarget, MAX_CLAIM_LOOKUPS } from './current-status.ts'
 import type { EventFilter } from './event-filter.ts'
 import { type EventStatus } from './item.ts'
 import { eventStatuses } from './values.ts'
@@ -58,30 +59,34 @@ export function createAccountEvents({
   async function selectSources(
     { user }: Principal,
     { sourceIds, connectionId }: AccountEventQuery,
-  ): Promise<{ sources: Source[]; omitted: number }> {
+  ): Promise<{ sources: Source[]; omitted: number; connection: Connection | undefined }> {
     const all = await stores.sources.listByUser(user.userId, { includeDeleted: true })
     let wanted = all.filter(({ sourceId }) => sourceIds?.includes(sourceId) ?? true)
     if (sourceIds && wanted.length < sourceIds.length) throw ferryhookError('source_not_found')
+    let connection: Connection | undefined
     if (connectionId !== undefined) {
       const options = { includeDeleted: true }
-      const connection = await stores.connections.getOwned(connectionId, user.userId, options)
-      if (!connection) throw ferryhookError('connection_not_found')
-      wanted = wanted.filter((source) => source.sourceId === connection.sourceId)
+      const owned = await stores.connections.getOwned(connectionId, user.userId, options)
+      if (!owned) throw ferryhookError('connection_not_found')
+      wanted = wanted.filter((source) => source.sourceId === owned.sourceId)
+      connection = owned
     }
     const sources = wanted.toSorted(existingAndNewestFirst).slice(0, MAX_SOURCES)
-    return { sources, omitted: wanted.length - sources.length }
+    return { sources, omitted: wanted.length - sources.length, connection }
   }
 
-  function mergedQuery(sources: readonly Source[], query: AccountEventQuery): MergedQuery {
-    const { status, type, from, to, connectionId } = query
+  function mergedQuery(
+    { sources, connection }: { sources: readonly Source[]; connection: Connection | undefined },
+    query: AccountEventQuery,
+  ): MergedQuery {
+    const { status, type, from, to } = query
     const sourceIds = sources.map(({ sourceId }) => sourceId)
     const search = createTextSearch(query, stores.events)
     const accepts =
-      connectionId === undefined
-        ? undefined
-        : async (event: ListedEvent) =>
-            isFirstAttempted(event) ||
-            (await stores.deliveries.get(event.eventId, connectionId)) !== null
+      connection &&
+      (async (event: ListedEvent) =>
+        (isFirstAttempted(event) && isFirstTarget(connection, event)) ||
+        (await stores.deliveries.get(event.eventId, connection.connectionId)) !== null)
     return { sourceIds, status, type, from, to, search, accepts }
   }
 
@@ -100,12 +105,13 @@ export function createAccountEvents({
         JSON.stringify(listed),
       ] as const
       const after = cursor === undefined ? undefined : (cursors.open(scope, cursor)['SK'] as string)
-      const { sources, omitted } = await selectSources(principal, query)
+      const { sources, omitted, connection } = await selectSources(principal, query)
       const names = new Map(sources.map((source) => [source.sourceId, source.name]))
-      const page = await stores.mergeEvents(mergedQuery(sources, query), {
+      const page = await stores.mergeEvents(mergedQuery({ sources, connection }, query), {
         after,
         limit,
         maxExamined: MAX_LISTED_EVENTS,
+        maxLookups: MAX_CLAIM_LOOKUPS,
       })
       return {
         items: page.items.map((event) => ({ event, sourceName: names.get(event.sourceId) ?? '' })),
@@ -125,11 +131,16 @@ export function createAccountEvents({
         const message = `Must be less than ${MAX_BUCKETS} buckets before the end. Choose larger buckets.`
         throw requestError('invalid', { details: [{ path: 'query.from', message }] })
       }
-      const { sources, omitted } = await selectSources(principal, query)
-      const { items, position } = await stores.mergeEvents(mergedQuery(sources, { ...query, to }), {
-        limit: Number.POSITIVE_INFINITY,
-        maxExamined: MAX_COUNTED_EVENTS,
-      })
+      const { sources, omitted, connection } = await selectSources(principal, query)
+      const { items, position } = await stores.mergeEvents(
+        mergedQuery({ sources, connection }, { ...query, to }),
+        {
+          limit: Number.POSITIVE_INFINITY,
+          maxExamined: MAX_COUNTED_EVENTS,
+          // A count is not continued, so it is as complete as possible.
+          maxLookups: MAX_COUNTED_EVENTS,
+        },
+      )
       const first = Math.floor(query.from / bucketMs) * bucketMs
       const buckets: EventCounts['buckets'] = []
       for (let startsAt = first; startsAt <= to; startsAt += bucketMs) {

@@ -11,7 +11,7 @@ import type { Search } from '../storage/paging.ts'
 import { isUnexpired } from '../storage/time.ts'
 import type { StoreDeps } from '../stores.ts'
 import { eventsTable } from '../tables.ts'
-import { createCurrentStatus } from './current-status.ts'
+import { createCurrentStatus, type StatusSelection } from './current-status.ts'
 import { type EventFilter, eventFilter, eventRange } from './event-filter.ts'
 import { type Event, EventItem, eventKey } from './item.ts'
 
@@ -37,6 +37,8 @@ export interface MergedOptions {
   limit: number
   /** Ends soon after this many events were read. */
   maxExamined: number
+  /** Ends soon after the claims of this many events were looked up to filter them. */
+  maxLookups: number
 }
 
 export interface MergedEvents {
@@ -61,7 +63,7 @@ export function createMergedListing({
   db,
   clock,
   queue,
-}: Pick<StoreDeps, 'db' | 'clock'> & { queue: Pick<TaskQueue, 'isBeingRouted'> }) {
+}: Pick<StoreDeps, 'db' | 'clock'> & { queue: Pick<TaskQueue, 'listClaimed'> }) {
   const currentStatus = createCurrentStatus(queue)
   const events = entity(db, eventsTable, EventItem)
   const attributes = Object.keys(Listed.shape) as (keyof typeof Listed.shape)[]
@@ -71,7 +73,12 @@ export function createMergedListing({
   )
 
   /** Events up to a sort key, newest first. */
-  async function read(sourceId: string, upTo: string, query: MergedQuery, Limit: number) {
+  async function read(
+    sourceId: string,
+    upTo: string,
+    query: MergedQuery,
+    { Limit, selection }: { Limit: number; selection: StatusSelection | undefined },
+  ) {
     const { PK } = eventKey.of({ sourceId, receivedAt: '', eventId: '' })
     const [partition, sort] = [events.attr('PK'), events.attr('SK')]
     const { first } = eventRange(query)
@@ -89,15 +96,16 @@ export function createMergedListing({
       Limit,
     })
     const parse = query.search ? events.parse : (item: unknown) => Listed.parse(item)
+    const items: ListedEvent[] = Items.map(parse)
     return {
-      items: await currentStatus.select<ListedEvent>(Items.map(parse), query.status),
+      items: selection ? await selection.select(items) : items,
       next: LastEvaluatedKey?.['SK'] as string | undefined,
     }
   }
 
   return async function mergeEvents(
     query: MergedQuery,
-    { after, limit, maxExamined }: MergedOptions,
+    { after, limit, maxExamined, maxLookups }: MergedOptions,
   ): Promise<MergedEvents> {
     const { sourceIds, search, accepts } = query
     const start = after ?? eventRange(query).last
@@ -106,6 +114,9 @@ export function createMergedListing({
     // Half of the work is left for the sources with the newest events.
     const fairShare = Math.floor(maxExamined / 2 / Math.max(sourceIds.length, 1))
     const readSize = Math.min(Math.max(fairShare, MIN_READ_SIZE), MAX_READ_SIZE)
+    // Without a condition on the status, only that of the events that are found is looked up.
+    const selection =
+      query.status || accepts ? currentStatus.selection(query.status, maxLookups) : undefined
     let examined = 0
 
     async function matches(event: ListedEvent): Promise<boolean> {
@@ -120,7 +131,7 @@ export function createMergedListing({
       // At least one event of each source, or a page could end where it began.
       const size = search?.isSpent() ? 1 : readSize
       // One more, because the range includes the event at the position itself.
-      const page = await read(reading.sourceId, upTo, query, size + 1)
+      const page = await read(reading.sourceId, upTo, query, { Limit: size + 1, selection })
       examined += size
       reading.position = page.next
       for (const event of page.items) {
@@ -138,11 +149,15 @@ export function createMergedListing({
       const frontier = least[0]?.position
       const isBegun = frontier !== start
       const certain = found.filter(({ SK }) => frontier === undefined || SK > frontier)
-      const isSpent = examined >= maxExamined || (search?.isSpent() ?? false)
+      const isSpent =
+        examined >= maxExamined || [search, selection].some((each) => each?.isSpent() ?? false)
       if (frontier === undefined || (isBegun && (certain.length >= limit || isSpent))) {
         const items = certain.toSorted(newestFirst).slice(0, limit)
         const isCut = certain.length > limit
-        return { items, position: isCut ? items.at(-1)?.SK : frontier }
+        return {
+          items: selection ? items : await currentStatus.withStatus(items),
+          position: isCut ? items.at(-1)?.SK : frontier,
+        }
       }
       await Promise.all(least.map(readMore))
       await setImmediate()

@@ -8,7 +8,7 @@ import { newDelivery } from '../deliveries/transition.ts'
 import { ferryhookError } from '../errors.ts'
 import type { Source } from '../sources/item.ts'
 import type { PaginatedResult, Stores } from '../stores.ts'
-import { isFirstAttempted } from './current-status.ts'
+import { isFirstAttempted, isFirstTarget } from './current-status.ts'
 import { hasEventType } from './event-type.ts'
 import type { EventFilter } from './event-filter.ts'
 import type { Event } from './item.ts'
@@ -137,7 +137,7 @@ function firstDeliveries(event: Event, connections: readonly Connection[]): Deli
   const { eventId, sourceId, userId, receivedAt, expiresAt: keptUntil } = event
   const about = { eventId, sourceId, userId, receivedAt, keptUntil, run: 1, attemptNumber: 1 }
   return connections
-    .filter(({ status }) => status !== 'deleted')
+    .filter((connection) => isFirstTarget(connection, event))
     .map(({ connectionId }) => newDelivery({ ...about, connectionId }, receivedAt))
 }
 

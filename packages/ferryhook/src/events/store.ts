@@ -45,7 +45,7 @@ export function createEventStore({
   clock,
   cursors,
   queue,
-}: StoreDeps & { queue: Pick<TaskQueue, 'routePart' | 'isBeingRouted'> }) {
+}: StoreDeps & { queue: Pick<TaskQueue, 'routePart' | 'listClaimed'> }) {
   const events = entity(db, eventsTable, EventItem)
   const bodies = entity(db, eventsTable, EventBodyItem)
   const currentStatus = createCurrentStatus(queue)
@@ -85,7 +85,8 @@ export function createEventStore({
     async getById(eventId: string): Promise<Event | null> {
       const key = (await findIndexed(eventId)) ?? (await findByBody(eventId))
       const event = unlessExpired(clock, key && (await events.get(key)))
-      return event ? currentStatus.withStatus(event) : null
+      const [current] = event ? await currentStatus.withStatus([event]) : []
+      return current ?? null
     },
 
     /** The bytes as received; null if the event was deleted or has expired. */
@@ -106,16 +107,24 @@ export function createEventStore({
       const listed = JSON.stringify([status, type, from, to, search?.id])
       const filter = eventFilter({ status, type })
       const scope = ['ferryhook.events', sourceId, listed] as const
-      return readPage({ clock, cursors }, scope, { ...opts, maxReads: MAX_READS }, async (part) => {
-        const { items, next } = await events.query({
-          key: rangeOf(sourceId, from, to),
-          ...(filter && { filter }),
-          newestFirst: true,
-          maxReads: 1,
-          ...part,
-        })
-        return { items: await currentStatus.select(items, status), next }
-      })
+      const selection = currentStatus.selection(status)
+      const limits = { maxReads: MAX_READS, isSpent: selection.isSpent }
+      const page = await readPage(
+        { clock, cursors },
+        scope,
+        { ...opts, ...limits },
+        async (part) => {
+          const { items, next } = await events.query({
+            key: rangeOf(sourceId, from, to),
+            ...(filter && { filter }),
+            newestFirst: true,
+            maxReads: 1,
+            ...part,
+          })
+          return { items: status ? await selection.select(items) : items, next }
+        },
+      )
+      return status ? page : { ...page, items: await currentStatus.withStatus(page.items) }
     },
 
     /** Oldest first, from a position to a time, inclusive. `next` is set if there may be more. */
@@ -135,7 +144,7 @@ export function createEventStore({
         limit,
       })
       const items = page.items.filter((event) => isUnexpired(clock, event))
-      return { items, next: page.next && page.items.at(-1) }
+      return { items: await currentStatus.withStatus(items), next: page.next && page.items.at(-1) }
     },
   }
 

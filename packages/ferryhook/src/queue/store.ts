@@ -40,6 +40,9 @@ const WAKE_UP_STEP_MS = 5_000
 
 const READ_BATCH = 100
 
+/** DynamoDB's limit of one BatchGetItem. */
+const MAX_BATCH_KEYS = 100
+
 export interface DueTasks {
   tasks: DueTask[]
   /** Items that do not match any task schema; returned so that one of them does not block its shard. */
@@ -237,13 +240,28 @@ export function createTaskQueue({
     releaseRoute,
 
     /**
-     * Whether a worker is making the first attempts of an event, so that none of its deliveries is
-     * stored yet. The unclaimed task has a known key, and the stored status changes with the outcome.
+     * Of events that are stored as `received`, the ids of those that a worker has claimed, so that
+     * none of their deliveries is stored yet. The unclaimed task has a known key, and the stored
+     * status changes with the outcome.
      */
-    async isBeingRouted({ status, ...event }: RoutedEvent & Pick<Event, 'status'>) {
-      if (status !== 'received') return false
-      const { PK, SK } = await routeTask(event)
-      return (await routes.get({ PK, SK })) === undefined
+    async listClaimed(received: readonly RoutedEvent[]): Promise<Set<string>> {
+      const claimed = new Set(received.map(({ eventId }) => eventId))
+      for (let at = 0; at < received.length; at += MAX_BATCH_KEYS) {
+        const tasks = await Promise.all(received.slice(at, at + MAX_BATCH_KEYS).map(routeTask))
+        const { Responses } = await db.batchGetItem({
+          RequestItems: {
+            [eventsTable.name]: {
+              Keys: tasks.map(({ PK, SK }) => ({ PK, SK })),
+              ConsistentRead: true,
+              ProjectionExpression: 'eventId',
+            },
+          },
+        })
+        for (const item of Responses?.[eventsTable.name] ?? []) {
+          claimed.delete(item['eventId'] as string)
+        }
+      }
+      return claimed
     },
 
     /** A part of a transaction that requires that no worker has claimed the event. */

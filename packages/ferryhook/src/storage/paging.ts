@@ -26,6 +26,8 @@ export interface SearchedPageOpts<T> extends PageOpts {
   search?: Search<T> | undefined
   /** Limits the reads of a listing that may find nothing. */
   maxReads?: number
+  /** Whether the listing itself has done enough work for one page. */
+  isSpent?: () => boolean
 }
 
 /** A search excludes most of what it reads. */
@@ -35,7 +37,12 @@ export async function readPage<T extends { PK: string; SK: string; expiresAt: nu
   { clock, cursors }: Pick<StoreDeps, 'clock' | 'cursors'>,
   /** Identifies the listing: a cursor is valid for the same listing only. */
   scope: CursorScope,
-  { search, maxReads = Number.POSITIVE_INFINITY, ...opts }: SearchedPageOpts<T>,
+  {
+    search,
+    maxReads = Number.POSITIVE_INFINITY,
+    isSpent = () => false,
+    ...opts
+  }: SearchedPageOpts<T>,
   read: (part: { limit: number; after: Item | undefined }) => Promise<Page<T>>,
 ): Promise<PaginatedResult<T>> {
   const limit = Math.min(Math.max(opts.limit ?? 50, 1), 100)
@@ -55,6 +62,6 @@ export async function readPage<T extends { PK: string; SK: string; expiresAt: nu
       if (item !== page.items.at(-1)) after = { PK: item.PK, SK: item.SK }
       break
     }
-  } while (after && !isEnough && reads < maxReads)
+  } while (after && !isEnough && reads < maxReads && !isSpent())
   return { items: found, cursor: after ? cursors.seal(scope, after) : null }
 }

@@ -53,6 +53,8 @@ export function createLoadedEvent(
   let received: Promise<ReceivedEvent | null> | undefined
   let large: WeakRef<ReceivedEvent> | undefined
   let isWriting = false
+  /** Whether a write that failed may have stored the tasks that are not known to be stored. */
+  let isUncertain = false
 
   async function read(): Promise<ReceivedEvent | null> {
     const bytes = heldBody ?? (await events.getBodyForTask(event))
@@ -97,9 +99,15 @@ export function createLoadedEvent(
       for (const task of unstored) task.route = undefined
       unstored.clear()
     }
-    for (const [index, { resolve }] of batch.entries()) {
-      resolve(written.results[index] ?? 'settled')
+    const again: Entry[] = []
+    for (const [index, entry] of batch.entries()) {
+      const result = written.results[index] ?? 'settled'
+      // Its own task, which an earlier write may have stored, can still have the lease.
+      if (isRouted && isUncertain && result === 'lease_lost') again.push(entry)
+      else entry.resolve(result)
     }
+    if (isRouted) isUncertain = false
+    waiting.unshift(...again)
   }
 
   async function writeAll(): Promise<void> {
@@ -111,6 +119,7 @@ export function createLoadedEvent(
         await write(batch)
       } catch (error) {
         current = undefined
+        isUncertain = unstored.size > 0
         for (const { reject } of batch) reject(error)
       }
     }

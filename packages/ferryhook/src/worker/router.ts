@@ -104,11 +104,10 @@ export function createRouter(deps: RouterDeps) {
   /** The tasks of first attempts, which are not stored: the claimed route task stands for them. */
   async function unstoredTasks(
     route: ClaimedRoute,
-    { expiresAt }: Event,
+    { expiresAt: keptUntil }: Event,
     targets: readonly RouteTarget[],
   ): Promise<LeasedTask[]> {
     const { eventId, sourceId, userId, receivedAt, leaseId, claimedAt, dueAt } = route
-    const keptUntil = Math.max(expiresAt, expiryForAttempt(clock.now()))
     const event = { eventId, sourceId, userId, receivedAt }
     return Promise.all(
       targets.map(async ({ connectionId }) => {
@@ -166,7 +165,9 @@ export function createRouter(deps: RouterDeps) {
         // Only filters need the body now, and it may be large.
         const received = hasFilter ? await loaded.received() : null
         const targets = await toTargets(found.destinations, event, received)
-        if (isStartable && isUnrouted(event) && targets.every(isImmediate)) {
+        // Otherwise routing extends the event first, so that it is kept until its retries are stored.
+        const isRetained = event.expiresAt >= expiryForAttempt(clock.now())
+        if (isStartable && isRetained && isUnrouted(event) && targets.every(isImmediate)) {
           claimed ??= await stores.queue.claimRoute(task, leaseUntil(), event)
           if (!claimed) return []
           const tasks = await unstoredTasks(claimed, event, targets)

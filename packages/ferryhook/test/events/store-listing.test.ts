@@ -4,7 +4,13 @@ import { serviceStores } from '@strongroom/kit/testing/stores'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListOpts } from '../../src/events/store.ts'
 import { type Event, eventById, eventKey } from '../../src/events/item.ts'
-import { eventInput, openWorkbench, times, type Workbench } from '../support/test-stores.ts'
+import {
+  eventInput,
+  openWorkbench,
+  storesOn,
+  times,
+  type Workbench,
+} from '../support/test-stores.ts'
 
 describe.each(serviceStores())('listing events on $name', (store) => {
   let bench: Workbench
@@ -140,5 +146,61 @@ describe.each(serviceStores())('listing events on $name', (store) => {
     const { sourceId } = await copies(101)
     expect((await events.listBySource(sourceId)).items).toHaveLength(50)
     expect((await events.listBySource(sourceId, { limit: 500 })).items).toHaveLength(100)
+  })
+  /** The same stores, with the numbers of the keys that each call looks up. */
+  function lookingUp() {
+    const lookups: number[] = []
+    const db: typeof bench.db = {
+      ...bench.db,
+      getItem(input) {
+        if (input.Key['PK'] !== 'CONFIG') lookups.push(1)
+        return bench.db.getItem(input)
+      },
+      batchGetItem(input) {
+        lookups.push(input.RequestItems['ferryhook-events']?.Keys.length ?? 0)
+        return bench.db.batchGetItem(input)
+      },
+    }
+    return { lookups, stores: storesOn(db, bench.clock) }
+  }
+
+  test('looks up in batches which new events are claimed, and only if the filter selects new events', async () => {
+    const { sourceId } = await copies(99)
+    const { lookups, stores } = lookingUp()
+    const all = { limit: 100, maxExamined: 1_000, maxLookups: 1_000 }
+    const list = async (status?: Event['status'][]) => {
+      lookups.length = 0
+      const listed = await stores.events.listBySource(sourceId, { ...all, status })
+      const merged = await stores.mergeEvents({ sourceIds: [sourceId], status }, all)
+      expect(merged.items.map(({ eventId }) => eventId)).toEqual(
+        listed.items.map(({ eventId }) => eventId),
+      )
+      return { found: listed.items.length, lookups: [...lookups] }
+    }
+    // All but one have no task in the queue, as if a worker had claimed it.
+    expect(await list()).toEqual({ found: 100, lookups: [100, 100] })
+    expect(await list(['processing'])).toEqual({ found: 99, lookups: [100, 100] })
+    expect(await list(['received'])).toEqual({ found: 1, lookups: [100, 100] })
+    expect(await list(['failed', 'delivered'])).toEqual({ found: 0, lookups: [] })
+  })
+
+  test('ends a page after 1,000 lookups of claims, and its cursor continues', async () => {
+    const { sourceId } = await copies(1_100)
+    const { lookups, stores } = lookingUp()
+    const sum = () => lookups.reduce((total, keys) => total + keys, 0)
+    const opts = { status: ['received'], limit: 100 } satisfies ListOpts
+    const first = await stores.events.listBySource(sourceId, opts)
+    expect(first).toEqual({ items: [], cursor: expect.any(String) })
+    expect(sum()).toBe(1_000)
+    const rest = await stores.events.listBySource(sourceId, { ...opts, cursor: first.cursor ?? '' })
+    expect(rest).toMatchObject({ items: [{ status: 'received' }], cursor: null })
+    lookups.length = 0
+    const limits = { limit: 100, maxExamined: 5_000, maxLookups: 1_000 }
+    const query = { sourceIds: [sourceId], status: opts.status }
+    const { items, position } = await stores.mergeEvents(query, limits)
+    expect(items).toEqual([])
+    expect(sum()).toBeLessThan(1_101)
+    const merged = await stores.mergeEvents(query, { ...limits, after: position })
+    expect(merged).toMatchObject({ items: [{ status: 'received' }], position: undefined })
   })
 })

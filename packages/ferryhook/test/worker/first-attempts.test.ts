@@ -1,7 +1,14 @@
 /** First attempts: nothing is stored for them but the claim of the route task, until their outcome. */
+import { createCursors } from '@strongroom/kit/cursor'
+import { newId } from '@strongroom/kit/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expiryForAttempt } from '../../src/deliveries/transition.ts'
+import type { Principal } from '../../src/accounts/authentication.ts'
+import { createAccountEvents } from '../../src/events/account-events.ts'
+import { createEventService } from '../../src/events/service.ts'
 import type { Event } from '../../src/events/item.ts'
 import type { Source } from '../../src/sources/item.ts'
+import { eventsTable } from '../../src/tables.ts'
 import { answer, type Behaviour } from '../support/test-destination.ts'
 import { allDue, required, serviceWorlds, storesOn, times } from '../support/test-stores.ts'
 import { openWorkerBench, type WorkerBench } from '../support/test-worker.ts'
@@ -18,10 +25,11 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
   const newPath = () => `/first-${++paths}`
 
   /** A destination that does not respond until the test lets it. */
-  function heldPath() {
+  function heldPath(status = 200) {
     const path = newPath()
     let respond: () => void = () => {}
-    const behaviour: Behaviour = (response) => (respond = () => void response.end('ok'))
+    const behaviour: Behaviour = (response) =>
+      (respond = () => void response.writeHead(status).end('ok'))
     bench.sink.behave(path, behaviour)
     return { path, respond: () => respond() }
   }
@@ -109,7 +117,7 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     expect(bench.sink.received(held.path)).toHaveLength(1)
   })
 
-  test('an event whose first attempts run is processing, in lists and filters too, and is not replayed, held or cancelled', async () => {
+  test('an event whose first attempts run is processing, in lists, streams and filters too, and is not replayed, held or cancelled', async () => {
     const source = await bench.newSource()
     const held = heldPath()
     const { event, ran } = await inProgress(source, held)
@@ -118,8 +126,10 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     const { connectionId } = required((await connections.listBySource(sourceId))[0])
     expect(await bench.status(event)).toBe('processing')
     expect(await deliveriesOf(event)).toEqual([])
+    const forward = await events.listForward(sourceId, { receivedAt: 0 }, { limit: 10 })
+    expect(forward.items.map(({ status }) => status)).toEqual(['processing'])
     const listed = async (status: 'processing' | 'received') => {
-      const all = { limit: 10, maxExamined: 100 }
+      const all = { limit: 10, maxExamined: 100, maxLookups: 100 }
       const pages = [
         await events.listBySource(sourceId, { status: [status] }),
         await mergeEvents({ sourceIds: [sourceId], status: [status] }, all),
@@ -202,5 +212,119 @@ describe.each(serviceWorlds())('first attempts on $name', (world) => {
     for (const each of [before, event]) expect(await bench.status(each)).toBe('delivered')
     expect(bench.sink.received(first.path)).toHaveLength(1)
     expect(bench.sink.received(second)).toHaveLength(2)
+  })
+  test('an event that expired in a backlog is kept while its first attempt runs, and is retried', async () => {
+    const source = await bench.newSource()
+    const held = heldPath(503)
+    await bench.connect(source, held.path)
+    const event = await bench.receive(source, { plan: 'free' })
+    await bench.timers.pass({ seconds: 86_400 + 3_600 })
+    const ran = bench.worker.runOnce()
+    await bench.sink.until(held.path, 1)
+    const { expiresAt } = required(
+      await bench.stored(eventsTable.name, { PK: event.PK, SK: event.SK }),
+    )
+    expect(expiresAt).toBeGreaterThanOrEqual(expiryForAttempt(bench.clock.now()))
+    expect(await bench.status(event)).toBe('processing')
+    held.respond()
+    await ran
+    expect(await bench.status(event)).toBe('retrying')
+    bench.sink.behave(held.path, answer(200))
+    await bench.live(60)
+    expect(await bench.status(event)).toBe('delivered')
+    expect(bench.sink.received(held.path)).toHaveLength(2)
+  })
+
+  test('an outcome is stored although the response to the write of another one was lost', async () => {
+    const source = await bench.newSource()
+    const held = heldPath()
+    const quick = await bench.connect(source, newPath())
+    const slow = await bench.connect(source, held.path)
+    const outcomes = { written: 0 }
+    const db: typeof bench.db = {
+      ...bench.db,
+      async transactWriteItems(input) {
+        const isOutcome = input.TransactItems.some(({ Put }) =>
+          String(Put?.Item['SK']).startsWith('ATT#'),
+        )
+        if (!isOutcome) return bench.db.transactWriteItems(input)
+        outcomes.written += 1
+        const isLost = outcomes.written === 1
+        const output = await bench.db.transactWriteItems(input)
+        if (isLost) throw Object.assign(new Error('lost'), { name: 'TimeoutError' })
+        return output
+      },
+    }
+    const worker = bench.anotherWorker({ stores: storesOn(db, bench.clock) })
+    const event = await bench.receive(source)
+    const ran = worker.runOnce()
+    await bench.sink.until(held.path, 1)
+    while (outcomes.written < 1) await new Promise(setImmediate)
+    held.respond()
+    // The quick one is written again after a delay, so this is the slow one.
+    while (outcomes.written < 2) await new Promise(setImmediate)
+    await bench.timers.until(ran)
+    expect(await bench.status(event)).toBe('delivered')
+    for (const connection of [quick, slow]) {
+      expect(await bench.attempts(event, connection)).toHaveLength(1)
+    }
+    await bench.live(30)
+    expect(bench.sink.received(held.path)).toHaveLength(1)
+  })
+  test('a delivery whose first outcome is written while it is cancelled is found', async () => {
+    const source = await bench.newSource()
+    const held = heldPath()
+    const { event, ran } = await inProgress(source, held)
+    const { eventId, sourceId } = event
+    const { connectionId } = required((await bench.stores.connections.listBySource(sourceId))[0])
+    let reads = 0
+    const db: typeof bench.db = {
+      ...bench.db,
+      async getItem(input) {
+        const output = await bench.db.getItem(input)
+        if (String(input.Key['SK']).startsWith('DLV#') && ++reads === 1) {
+          held.respond()
+          await ran
+        }
+        return output
+      },
+    }
+    const { deliveryActions } = storesOn(db, bench.clock)
+    expect(await deliveryActions.cancel({ eventId, connectionId })).toEqual({ kind: 'run_ended' })
+    const connection = { connectionId: newId('conn') }
+    expect(await deliveryActions.cancel({ eventId, ...connection })).toEqual({ kind: 'not_found' })
+  })
+  test('while first attempts run, only connections that are active and older than the event have deliveries', async () => {
+    const source = await bench.newSource()
+    const held = heldPath()
+    const { event, ran } = await inProgress(source, held)
+    const { stores, clock } = bench
+    clock.advance({ ms: 1_000 })
+    const [first] = await stores.connections.listBySource(source.sourceId)
+    const { connectionId } = required(first)
+    const newer = await bench.connect(source, newPath())
+    const user = required(await stores.users.getById(source.userId))
+    const caller = { actor: `user:${user.userId}`, sessionId: undefined, keyId: undefined }
+    const principal: Principal = { user, permission: 'admin', ...caller }
+    const service = createEventService({ stores })
+    const cursors = createCursors(new Uint8Array(32))
+    const account = createAccountEvents({ stores, cursors, clock })
+    const attempted = async () => {
+      const { deliveries } = await service.getDetails(principal, event.eventId)
+      const listed: string[] = []
+      for (const id of [connectionId, newer.connectionId]) {
+        const { items } = await account.list(principal, { connectionId: id }, { limit: 10 })
+        if (items.length > 0) listed.push(id)
+      }
+      expect(deliveries.map((delivery) => delivery.connectionId)).toEqual(listed)
+      return listed
+    }
+    expect(await attempted()).toEqual([connectionId])
+    const { sourceId } = source
+    await stores.connections.update(connectionId, { status: 'paused' }, { sourceId })
+    expect(await attempted()).toEqual([])
+    held.respond()
+    await ran
+    expect(await attempted()).toEqual([connectionId])
   })
 })
