@@ -5,7 +5,7 @@ import { monthStart } from '@strongroom/ferryhook/storage/time'
 import { eventsTable, mainTable } from '@strongroom/ferryhook/tables'
 import { quotaKey } from '@strongroom/ferryhook/usage/item'
 import { expect, test } from 'vitest'
-import { storesOn } from '../../../ferryhook/test/support/test-stores.ts'
+import { allDue, storesOn } from '../../../ferryhook/test/support/test-stores.ts'
 import { toEvent } from '../support/deployment.ts'
 import { addressOf, ferryhookOf, type TestDeployment } from '../support/scenario.ts'
 import { streamEvent } from '../support/stream-records.ts'
@@ -75,6 +75,37 @@ export function testFerryhook(opened: () => TestDeployment): void {
     }
     expect(failed).toEqual([])
   }, 300_000)
+
+  test('replay an event that no worker has claimed, and leave one that another worker has', async () => {
+    const { deployment, server } = opened()
+    const { token } = await server.account()
+    const ferryhook = ferryhookOf(server, token)
+    const source = await ferryhook('POST', '/sources', { name: 'Shop', provider: 'custom' })
+    await ferryhook('POST', `/sources/${source.id}/connections`, {
+      name: 'Books',
+      destinationUrl: 'test:200',
+    })
+    const send = async (): Promise<string> =>
+      (await server.ask('POST', `/in/${source.id}`, { body: { n: 1 } })).body.id
+    const waiting = await send()
+    const listed = await ferryhook('GET', `/sources/${source.id}/events`)
+    expect(listed.items).toMatchObject([{ id: waiting, status: 'received' }])
+    await ferryhook('POST', `/events/${waiting}/replay`, {})
+
+    const claimed = await send()
+    const stores = storesOn(server.db, server.clock)
+    for (const task of await allDue(stores)) {
+      if (task.kind !== 'route' || task.eventId !== claimed) continue
+      await stores.queue.claimRoute(task, server.clock.now() + 600_000)
+    }
+    const body = { sourceId: source.id, from: new Date(Date.now() - 60_000).toISOString() }
+    const replay = await server.ask('POST', '/ferryhook/v1/replays', { token, body })
+    expect(replay.status).toBeLessThan(300)
+    await deployment.invoke('ferryhook-worker', { source: 'aws.events' })
+    await deployment.invoke('ferryhook-worker', { source: 'aws.events' })
+    expect(await ferryhook('GET', `/events/${waiting}`)).toMatchObject({ status: 'delivered' })
+    expect(await ferryhook('GET', `/events/${claimed}`)).toMatchObject({ status: 'processing' })
+  }, 60_000)
 
   test('hold the events of a paused connection', async () => {
     const { deployment, server } = opened()
