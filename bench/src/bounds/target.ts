@@ -13,7 +13,7 @@ const STRONGROOM = fileURLToPath(new URL('../../packages/cli/bin/strongroom.mjs'
 const SERVER_PRIORITY = -10
 
 /** `monitorEventLoopDelay` counts the time between two of its timers, also if neither is late. */
-const TIMER_INTERVAL_MS = 50
+const TIMER_INTERVAL_MS = 10
 
 export interface TargetServer {
   url: string

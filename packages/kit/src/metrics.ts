@@ -30,22 +30,12 @@ export interface MetricsOptions {
   process?: boolean
 }
 
-/**
- * How often the delay of the event loop is measured; it includes this time. Each measurement wakes the
- * process: with the default of 10 ms, these were most of what an idle server did.
- */
-const EVENT_LOOP_INTERVAL_MS = 50
-
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const labelNames = ['service', 'route', 'method', 'status'] as const
 
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registry = new Registry()
-  if (options.process)
-    collectDefaultMetrics({
-      register: registry,
-      eventLoopMonitoringPrecision: EVENT_LOOP_INTERVAL_MS,
-    })
+  if (options.process) collectDefaultMetrics({ register: registry })
   const requests = new Counter({
     name: 'strongroom_http_requests_total',
     help: 'HTTP requests',
