@@ -1,4 +1,4 @@
-/** `strongroom request`: asks somebody else for a secret that only the requester can open. */
+/** `strongroom request`: asks someone else for a secret that only the requester can open. */
 import { Failure } from '@strongroom/kit/errors'
 import { createRequest } from '@strongroom/sealed/client/create-request'
 import { RequestFailed } from '@strongroom/sealed/client/errors'
