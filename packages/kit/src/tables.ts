@@ -54,18 +54,23 @@ async function createIfAbsent(db: Db, table: Table): Promise<boolean> {
   }
 }
 
+const MAX_ACTIVATION_MS = 120_000
+
 /** Resolves when a table and its indexes can be used. */
 export async function untilActive(
   db: Db,
   table: Table,
   { pause = setTimeout }: Pick<CreateTablesOptions, 'pause'> = {},
 ): Promise<void> {
-  for (let waited = 0; waited < 120; waited++) {
+  for (let waited = 0; waited < MAX_ACTIVATION_MS; ) {
     const { Table: description } = await db.describeTable({ TableName: table.name })
     const indexes = description?.GlobalSecondaryIndexes ?? []
     const building = indexes.some(({ IndexStatus }) => IndexStatus && IndexStatus !== 'ACTIVE')
     if (description?.TableStatus === 'ACTIVE' && !building) return
-    await pause(1000)
+    // Most changes take milliseconds on the embedded store, and seconds on AWS.
+    const wait = Math.min(1000, 10 + waited)
+    await pause(wait)
+    waited += wait
   }
   throw new Error(`Table ${table.name} did not become active within two minutes. Check the store.`)
 }

@@ -41,10 +41,9 @@ describe.each(testStores())('declared tables on $name', (store) => {
   test('have secure deletion if they declare it, also those from before, where the store knows it', async () => {
     const on = empty()
     const secure = { ...letters, name: 'secure', secureDelete: true }
-    const pause = () => new Promise((resolve) => setImmediate(resolve))
-    await createTables(on, [letters, secure], { pause })
+    await createTables(on, [letters, secure])
     await on.putItem({ TableName: 'letter-box', Item: { PK: 'a', SK: 1 } })
-    await createTables(on, [{ ...letters, secureDelete: true }, secure], { pause })
+    await createTables(on, [{ ...letters, secureDelete: true }, secure])
     const isKnown = store.name === 'the embedded engine'
     for (const TableName of ['letter-box', 'secure']) {
       const { Table: description } = await on.describeTable({ TableName })
