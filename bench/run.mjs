@@ -14,6 +14,8 @@ await build({
     'http/bare-server',
     'http/bare-receiver',
     'http/null-server',
+    'ferryhook/relay',
+    'sealed/peer',
   ].map((name) => join(root, `bench/src/${name}.ts`)),
   outdir,
   bundle: true,
@@ -22,8 +24,8 @@ await build({
   format: 'esm',
   target: 'node20.19',
   sourcemap: 'linked',
-  // Native addons cannot be bundled; the SDK is left as its users have it.
-  external: ['lmdb', '@aws-sdk/*', '@aws-crypto/*', '@slack/*'],
+  // Native addons cannot be bundled; the SDK and the peers are left as their users have them.
+  external: ['lmdb', '@aws-sdk/*', '@aws-crypto/*', '@slack/*', 'fastify', 'bullmq', 'ioredis'],
   logLevel: 'warning',
 })
 // The SDK's notice about newer versions of Node is no figure.

@@ -15,6 +15,8 @@ import { httpSection } from './sections/http.ts'
 import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
 import { peersSection } from './sections/peers.ts'
+import { relaySection } from './sections/relay.ts'
+import { sealedPeerSection } from './sections/sealed-peer.ts'
 import { sealedSection } from './sections/sealed.ts'
 import { startSection } from './sections/start.ts'
 import { twoKeySection } from './sections/two-key.ts'
@@ -31,7 +33,9 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
   http: httpSection,
   'key-store': keyStoreSection,
   sealed: sealedSection,
+  'sealed-peer': sealedPeerSection,
   ferryhook: ferryhookSection,
+  relay: relaySection,
   'two-key': twoKeySection,
   'form-bridge': formBridgeSection,
   start: startSection,

@@ -43,15 +43,16 @@ export async function measure(
 
 const TICK_MS = 10
 
-/** CPU time of other processes in milliseconds; 0 without /proc. */
+/** CPU time of other processes and their ended children in milliseconds; 0 without /proc. */
 export function cpuOf(processes: readonly number[]): number {
   let ticks = 0
   for (const pid of processes) {
     try {
-      // User and system time are fields 12 and 13 after the name, which may contain anything.
+      // User and system time are fields 12 and 13 after the name, which may contain anything; those of the
+      // children follow.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      ticks += Number(fields[11]) + Number(fields[12])
+      for (const field of fields.slice(11, 15)) ticks += Number(field)
     } catch {
       return 0
     }
