@@ -14,6 +14,8 @@ await build({
     'http/bare-server',
     'http/bare-receiver',
     'http/null-server',
+    'overload/generator',
+    'overload/slow-store',
   ].map((name) => join(root, `bench/src/${name}.ts`)),
   outdir,
   bundle: true,
