@@ -18,7 +18,7 @@ import { hasRedis, NO_REDIS } from '../http/redis.ts'
 import { anonymousMb } from '../memory.ts'
 import type { Options } from '../options.ts'
 import { inParallel } from '../parallel.ts'
-import { cpuTarget, limitTarget, type Result } from '../result.ts'
+import { cpuTarget, limitTarget, mainTarget, type Result } from '../result.ts'
 import { cpuRatio, type Figures, measureInTurns, pair, type Timing } from '../rounds.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -67,19 +67,24 @@ export async function relaySection(workspace: Workspace, options: Options): Prom
     title,
     figures: [...ingest, ...delivery.figures, ...both],
     targets: [
-      cpuTarget('ingest of 1 KB per CPU second, times the relay', pair(ingest), 1.5),
-      cpuTarget('deliveries per CPU second, times the relay', [plain, relay], 1.5),
+      cpuTarget('Ferryhook, ingest of 1 KB per CPU second, times the relay', pair(ingest), 1.5),
+      cpuTarget('Ferryhook, deliveries per CPU second, times the relay', [plain, relay], 1.5),
       cpuTarget(
-        'deliveries with five conditions and a field map, times the relay without them',
+        'Ferryhook, deliveries with five conditions and a field map, times the relay without',
         [mapped, relay],
         1.2,
       ),
       ...delivery.memory,
-    ],
+    ].map(mainTarget),
     notes: [
       `receiving and delivering in one server per CPU second: ${cpuRatio(...pair(both)).toFixed(2)} times the relay`,
       ...delivery.notes,
     ],
+    chart: {
+      title: 'Webhooks per CPU second: Ferryhook, and a relay of Fastify, BullMQ and Redis',
+      value: 'calls per CPU second',
+      scale: 'linear',
+    },
   }
 }
 
@@ -137,7 +142,9 @@ async function measureDelivery(workspace: Workspace, options: Options) {
   const after = `after ${total.toLocaleString('en')} deliveries`
   return {
     figures,
-    memory: [limitTarget(`anonymous memory of the worker ${after}`, ours, MAX_MEMORY_MB, 'MB')],
+    memory: [
+      limitTarget(`Ferryhook, anonymous memory of the worker ${after}`, ours, MAX_MEMORY_MB, 'MB'),
+    ],
     notes: [
       `anonymous memory of the relay's worker ${after}: ${theirs.toFixed(0)} MB, without its Redis`,
       ...systems
