@@ -123,12 +123,14 @@ async function measureDelivery(workspace: Workspace, options: Options) {
   const { count, timing } = roundsOf(options)
   // One more round, so that no queue runs empty.
   const queued = count * ((timing.warmUpRounds ?? 0) + ROUNDS + 1)
-  const plain = await ferryhookSystem('ferryhook', workspace.directory(), queued)
-  const relay = await relaySystem(workspace.directory(), queued)
-  const mapped = await ferryhookSystem('ferryhook, filter and map', workspace.directory(), queued, {
-    filters: FILTERS,
-    transform: FIELD_MAP,
-  })
+  const rules = { filters: FILTERS, transform: FIELD_MAP }
+  // All queues are filled before a worker starts: a worker that is stopped for long would lose its leases.
+  const starts = [
+    await fillFerryhook('ferryhook', workspace.directory(), queued),
+    await fillRelay(workspace.directory(), queued),
+    await fillFerryhook('ferryhook, filter and map', workspace.directory(), queued, rules),
+  ] as const
+  const [plain, relay, mapped] = [await starts[0](), await starts[1](), await starts[2]()]
   const systems = [plain, relay, mapped]
   const contenders = systems.map((system) => deliveries(system, count))
   const figures = await measureInTurns(contenders, 'deliver 1 KB', 1, timing)
@@ -171,52 +173,58 @@ interface QueuedSystem extends DeliverySystem {
   close(): Promise<void>
 }
 
-/** With events in its queue and a worker that is stopped. */
-async function ferryhookSystem(
+/** Starts the worker of a system with a full queue, and stops it until it is measured. */
+type StartWorker = () => Promise<QueuedSystem>
+
+async function fillFerryhook(
   name: string,
   directory: string,
   queued: number,
   connection: Omit<Destination, 'destinationUrl'> = {},
-): Promise<QueuedSystem> {
+): Promise<StartWorker> {
   const sink = await Sink.open()
   const server = await startServer(directory, { delivers: false })
   const account = await signUp(server.url)
   const path = await account.source({ destinationUrl: sink.url, ...connection })
   const { fill, close } = sender(server.url, path)
   await fill(queued)
-  const worker = await startWorker(directory)
-  const system = { name, sink, worker: worker.pid, processes: [server.pid, worker.pid] }
-  stopWorker(system)
-  return {
-    ...system,
-    fill,
-    async close() {
-      close()
-      await worker.close()
-      await server.close()
-      sink.close()
-    },
+  return async () => {
+    const worker = await startWorker(directory)
+    const system = { name, sink, worker: worker.pid, processes: [server.pid, worker.pid] }
+    stopWorker(system)
+    return {
+      ...system,
+      fill,
+      async close() {
+        close()
+        await worker.close()
+        await server.close()
+        sink.close()
+      },
+    }
   }
 }
 
-async function relaySystem(directory: string, queued: number): Promise<QueuedSystem> {
+async function fillRelay(directory: string, queued: number): Promise<StartWorker> {
   const sink = await Sink.open()
   const relay = await startRelay(directory)
   const { fill, close } = sender(relay.url, RELAY_PATH)
   await fill(queued)
-  const worker = await relay.startWorker(sink.url)
-  const processes = [...relay.processes, worker.pid]
-  const system = { name: 'relay', sink, worker: worker.pid, processes }
-  stopWorker(system)
-  return {
-    ...system,
-    fill,
-    async close() {
-      close()
-      await worker.close()
-      await relay.close()
-      sink.close()
-    },
+  return async () => {
+    const worker = await relay.startWorker(sink.url)
+    const processes = [...relay.processes, worker.pid]
+    const system = { name: 'relay', sink, worker: worker.pid, processes }
+    stopWorker(system)
+    return {
+      ...system,
+      fill,
+      async close() {
+        close()
+        await worker.close()
+        await relay.close()
+        sink.close()
+      },
+    }
   }
 }
 
