@@ -1,6 +1,7 @@
 // A system of one or several processes that does a number of operations in each round, each of one or several
 // requests.
 
+import { setTimeout } from 'node:timers/promises'
 import { cpuOf } from '../measure.ts'
 import { inParallel } from '../parallel.ts'
 import type { Contender } from '../rounds.ts'
@@ -13,13 +14,15 @@ interface Operations {
   /** Operations in a round. */
   count: number
   operate(): Promise<unknown>
-  /** Resolves when the work that the responses did not wait for is done; counts as CPU time only. */
-  settle?(): Promise<unknown>
+  /** Resolves when the work that the responses did not wait for is done. */
+  complete?(): Promise<unknown>
+  /** How long the system may still write afterwards; counts as CPU time only. */
+  settleMs?: number
 }
 
 export function operations(
   name: string,
-  { processes, connections, count, operate, settle }: Operations,
+  { processes, connections, count, operate, complete, settleMs = 0 }: Operations,
 ): Contender {
   return {
     name,
@@ -29,8 +32,9 @@ export function operations(
       await inParallel(count, connections, async () => {
         await operate()
       })
+      await complete?.()
       const wallMs = performance.now() - start
-      await settle?.()
+      if (settleMs > 0) await setTimeout(settleMs)
       return { calls: count, wallMs, cpuMs: cpuOf(processes) - cpuBefore }
     },
   }

@@ -238,20 +238,20 @@ async function measureBoth(workspace: Workspace, options: Options): Promise<Figu
   const relay = await startRelay(workspace.directory())
   const worker = await relay.startWorker(theirSink.url)
   const theirs = sender(relay.url, RELAY_PATH)
-  const round = { connections: CONNECTIONS, count }
+  const round = { connections: CONNECTIONS, count, settleMs: SETTLE_MS }
   const figures = await measureInTurns(
     [
       operations('ferryhook', {
         ...round,
         processes: [server.pid],
         operate: ours.send,
-        settle: () => untilDelivered(ourSink, ours.sent()),
+        complete: () => ourSink.until(ours.sent()),
       }),
       operations('relay', {
         ...round,
         processes: [...relay.processes, worker.pid],
         operate: theirs.send,
-        settle: () => untilDelivered(theirSink, theirs.sent()),
+        complete: () => theirSink.until(theirs.sent()),
       }),
     ],
     'receive and deliver 1 KB',
@@ -266,11 +266,6 @@ async function measureBoth(workspace: Workspace, options: Options): Promise<Figu
   ourSink.close()
   theirSink.close()
   return figures
-}
-
-async function untilDelivered(sink: Sink, sent: number): Promise<void> {
-  await sink.until(sent)
-  await setTimeout(SETTLE_MS)
 }
 
 /** Sends events with consecutive numbers. */
