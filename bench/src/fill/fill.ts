@@ -24,6 +24,8 @@ const SOURCES = 20
 /** Concurrent requests share commits. */
 const AT_ONCE = 400
 const MS_PER_EVENT = 2
+const MAX_POLLS = 1000
+const POLL_MS = 1000
 const DESTINATION = 'https://shop.example/hooks'
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
@@ -43,7 +45,7 @@ export async function fill(
   const cursors = createCursors(new Uint8Array(32))
   const stores = createStores({ db: engine, clock, cursors })
   const scheduler = createWorkScheduler()
-  let delivered = 0
+  const progress = { delivered: 0 }
   const deps = {
     stores,
     clock,
@@ -56,7 +58,7 @@ export async function fill(
   }
   const worker = createWorker({
     ...deps,
-    fetcher: respondingFetch(() => (delivered += 1)),
+    fetcher: respondingFetch(() => (progress.delivered += 1)),
     sandbox: { run: () => Promise.reject(new Error('No scripts here')), close: async () => {} },
   })
   const ingest = createIngest({
@@ -71,10 +73,14 @@ export async function fill(
     await inParallel(count, AT_ONCE, async (number) => {
       clock.advance(MS_PER_EVENT)
       await ingest.receive(requestTo(sources[number % SOURCES]!, number))
-      while (number - delivered > 2 * AT_ONCE) await nextTurn()
+      while (number - progress.delivered > 2 * AT_ONCE) await nextTurn()
       if (number % 1000 === 0) onProgress(number)
     })
-    while (delivered < count) await worker.runOnce()
+    // What found no room in the worker waits in the queue.
+    for (let n = 0; n < MAX_POLLS && progress.delivered < count; n++) {
+      clock.advance(POLL_MS)
+      await worker.runOnce()
+    }
     await worker.runOnce()
     await ingest.flush()
     await requireDelivered(stores, sources)
@@ -127,9 +133,11 @@ function requestTo(sourceId: string, number: number) {
     parameter: sourceId,
     query: undefined,
     rawHeaders: [
-      ...['host', 'hooks.example.com', 'content-type', 'application/json'],
-      ...['content-length', String(body.length), 'user-agent', 'Sender/1.0'],
-    ],
+      ['host', 'hooks.example.com'],
+      ['content-type', 'application/json'],
+      ['content-length', String(body.length)],
+      ['user-agent', 'Sender/1.0'],
+    ].flat(),
     body,
     clientAddress: '203.0.113.7',
   }
