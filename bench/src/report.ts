@@ -1,7 +1,7 @@
 // Prints results as text.
 
 import { availableParallelism, loadavg } from 'node:os'
-import type { Target, Result } from './result.ts'
+import { type Target, type Result, targetsOf } from './result.ts'
 import { type Figures, median } from './rounds.ts'
 
 export function machine(): string {
@@ -56,35 +56,54 @@ function table(head: string[], rows: string[][]): string[] {
   return [line(head), line(widths.map((width) => '─'.repeat(width))), ...shown]
 }
 
-function targetLine({
-  text,
-  required,
-  atMost,
-  exactly,
-  unit,
-  actual,
-  best,
-  cpu,
-  met,
-}: Target): string {
-  const shown = (value: number) => `${value.toFixed(unit === '%' || value >= 100 ? 0 : 1)} ${unit}`
+function targetLine({ text, best, cpu, met, runs = [], ...target }: Target): string {
+  const { unit, actual } = target
   const detail = [
-    best === undefined ? '' : `best rounds ${shown(best)}`,
-    cpu === undefined ? '' : `by CPU time ${shown(cpu)}`,
+    best === undefined ? '' : `best rounds ${quantity(best, unit)}`,
+    cpu === undefined ? '' : `by CPU time ${quantity(cpu, unit)}`,
+    runs.length < 2 ? '' : `runs ${runs.map((value) => decimals(value)).join(', ')}`,
   ].filter((part) => part !== '')
   const verdict = met ? 'met   ' : 'MISSED'
-  const wanted = `${exactly ? 'exactly' : atMost ? 'less than' : 'at least'} ${required} ${unit}`
-  return `${verdict} ${text}: ${shown(actual)} (${wanted}${detail.length > 0 ? `; ${detail.join(', ')}` : ''})`
+  const shown = [bound(target), ...detail].join('; ')
+  return `${verdict} ${text}: ${quantity(actual, unit)} (${shown})`
 }
 
-function whole(value: number): string {
+/** What a target requires. */
+export function bound({
+  required,
+  unit,
+  exactly,
+  atMost,
+}: Pick<Target, 'required' | 'unit' | 'exactly' | 'atMost'>): string {
+  return `${exactly ? '=' : atMost ? '≤' : '≥'} ${required.toLocaleString('en')} ${unit}`
+}
+
+export function quantity(value: number, unit: Target['unit']): string {
+  return `${decimals(value)} ${unit}`
+}
+
+/** Three digits, or all before the decimal point. */
+function decimals(value: number): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  return Number.isInteger(value) ? whole(value) : value.toLocaleString('en', fixed(digits))
+}
+
+function fixed(digits: number): Intl.NumberFormatOptions {
+  return { minimumFractionDigits: digits, maximumFractionDigits: digits }
+}
+
+export function whole(value: number): string {
   return Math.round(value).toLocaleString('en')
 }
 
+/** Every target with its result, then how many were missed. */
 export function summary(results: readonly Result[]): string {
-  const targets = results.flatMap((result) => result.targets)
-  const missed = targets.filter((target) => !target.met)
+  const targets = targetsOf(results)
   if (targets.length === 0) return 'These sections have no targets.'
-  if (missed.length === 0) return `All ${targets.length} targets are met.`
-  return `${missed.length} of ${targets.length} targets missed:\n${missed.map((target) => `  ${target.text}`).join('\n')}`
+  const missed = targets.filter(({ met }) => !met)
+  const verdict =
+    missed.length === 0
+      ? `All ${targets.length} targets are met.`
+      : `${missed.length} of ${targets.length} targets are missed.`
+  return ['Targets', '', ...targets.map(targetLine), '', verdict].join('\n')
 }

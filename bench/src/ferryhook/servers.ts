@@ -20,10 +20,27 @@ function environment(directory: string, delivers: boolean): NodeJS.ProcessEnv {
 
 export function startServer(
   directory: string,
-  { delivers }: { delivers: boolean },
+  { delivers, core, endpoint }: ServerOptions,
 ): Promise<ServerProcess> {
   const args = [STRONGROOM, 'serve', '--only', 'ferryhook', '--port', '0', '--json']
-  return ServerProcess.start(args, { env: environment(directory, delivers) })
+  const env = {
+    ...environment(directory, delivers),
+    ...(endpoint !== undefined && {
+      DYNAMODB_ENDPOINT: endpoint,
+      AWS_ACCESS_KEY_ID: 'bench',
+      AWS_SECRET_ACCESS_KEY: 'bench',
+      AWS_REGION: 'us-east-1',
+    }),
+  }
+  return ServerProcess.start(args, { env, core })
+}
+
+interface ServerOptions {
+  delivers: boolean
+  /** Pins it to a core. */
+  core?: number
+  /** A store over HTTP instead of the embedded one. */
+  endpoint?: string | undefined
 }
 
 export function startWorker(directory: string): Promise<ServerProcess> {
@@ -31,21 +48,28 @@ export function startWorker(directory: string): Promise<ServerProcess> {
   return ServerProcess.start(args, { env: environment(directory, true) })
 }
 
-export interface Account {
-  /** Creates a source with connections to these addresses; returns the path for events. */
-  source(...destinations: string[]): Promise<string>
+export interface Destination {
+  destinationUrl: string
+  filters?: object[]
+  transform?: object
 }
 
-export async function signUp(url: string): Promise<Account> {
-  const person = { email: 'bench@example.com', name: 'Bench', password: 'correct horse battery' }
+export interface Account {
+  /** Creates a source with connections to these addresses; returns the path for events. */
+  source(...destinations: (string | Destination)[]): Promise<string>
+}
+
+export async function signUp(url: string, email = 'bench@example.com'): Promise<Account> {
+  const person = { email, name: 'Bench', password: 'correct horse battery' }
   const { accessToken } = await post<{ accessToken: string }>(`${url}/v1/auth/signup`, person)
   const own = <T>(path: string, body: object) => post<T>(`${url}/v1${path}`, body, accessToken)
   return {
     async source(...destinations) {
       const { id } = await own<{ id: string }>('/sources', { name: 'Bench', provider: 'custom' })
-      for (const destinationUrl of destinations) {
+      for (const given of destinations) {
+        const destination = typeof given === 'string' ? { destinationUrl: given } : given
         // oxlint-disable-next-line no-await-in-loop -- a few
-        await own(`/sources/${id}/connections`, { name: 'Sink', destinationUrl })
+        await own(`/sources/${id}/connections`, { name: 'Sink', ...destination })
       }
       return `/in/${id}`
     },

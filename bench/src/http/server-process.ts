@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { pinned } from '../overload/cores.ts'
 
 export class ServerProcess {
   readonly url: string
@@ -16,8 +17,13 @@ export class ServerProcess {
   }
 
   /** Starts the server; its first output must be JSON, with its `url` if it has one. */
-  static async start(args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
-    const child = spawn(process.execPath, args, {
+  static async start(
+    args: string[],
+    options: { cwd?: string; env?: NodeJS.ProcessEnv; core?: number | undefined } = {},
+  ) {
+    const command = [process.execPath, ...args]
+    const [program, ...rest] = options.core === undefined ? command : pinned(options.core, command)
+    const child = spawn(program!, rest, {
       cwd: options.cwd,
       env: { ...process.env, ...options.env },
       stdio: ['ignore', 'pipe', 'ignore'],

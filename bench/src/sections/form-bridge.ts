@@ -87,8 +87,18 @@ export async function formBridgeSection(workspace: Workspace, options: Options):
         actual: perCpuSecond,
         met: perCpuSecond >= REQUIRED,
       },
-      exactTarget('admitted of 400 with a limit of 90, 64 concurrent', admitted, 90, 'calls'),
-      exactTarget('credentials issued by 20 concurrent exchanges', successes, 1, 'calls'),
+      exactTarget(
+        'Form-Bridge, admitted of 400 with a limit of 90, 64 concurrent',
+        admitted,
+        90,
+        'calls',
+      ),
+      exactTarget(
+        'Form-Bridge, credentials issued by 20 concurrent exchanges',
+        successes,
+        1,
+        'calls',
+      ),
     ],
     notes: [],
   }

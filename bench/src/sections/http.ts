@@ -8,7 +8,7 @@ import { RawClient } from '../http/raw-client.ts'
 import { cpuOf, measure } from '../measure.ts'
 import type { Options } from '../options.ts'
 import { inParallel } from '../parallel.ts'
-import { type Target, limitTarget, rateTarget, type Result } from '../result.ts'
+import { type Target, limitTarget, mainTarget, rateTarget, type Result } from '../result.ts'
 import {
   type Contender,
   cpuRatio,
@@ -33,6 +33,8 @@ const SERVERS: ServerName[] = [
   'dynamodb-local',
 ]
 const TIMES_NULL = 2.5
+const TIMES_FLOOR = 2
+const MAIN: ReadonlySet<ServerName> = new Set<ServerName>(['dynalite', 'dynoxide'])
 const TIMES: Partial<Record<ServerName, number>> = {
   dynalite: 2,
   dynoxide: 2,
@@ -62,7 +64,18 @@ export async function httpSection(workspace: Workspace, options: Options): Promi
     }
     const all = await measureAll(measured, lmdb, options)
     const figures = all.filter(({ system }) => system !== 'lmdb')
-    return { title, figures, targets: targetsOf(figures), notes: [...notes, ...floorNotes(all)] }
+    return {
+      title,
+      figures,
+      targets: targetsOf(all),
+      notes: [...notes, ...floorNotes(all)],
+      chart: {
+        title: 'The engine and other servers over HTTP, data on disk, 32 concurrent calls',
+        value: 'calls/s',
+        scale: 'logarithmic',
+        concurrency: MAX_CONCURRENCY,
+      },
+    }
   } finally {
     await lmdb.close()
     for (const { server, client } of measured) {
@@ -144,19 +157,30 @@ function figuresOf(
 /** Compares with the baselines: HTTP without a store, and raw lmdb without HTTP. */
 function floorNotes(figures: readonly Figures[]): string[] {
   return CASES.flatMap((what) => {
-    const [engine, nothing, lmdb] = (['engine-http', 'null-server', 'lmdb'] as const).map(
-      (system) => figuresOf(figures, system, what),
-    )
-    if (!engine || !nothing || !lmdb) return []
-    const [cost, http, store] = [engine, nothing, lmdb].map(({ cpu }) => median(cpu))
-    const together = http! + store!
-    return `${CASE_TEXT[what]} @${MAX_CONCURRENCY}: ${cost!.toFixed(0)} µs of CPU; an empty server and raw lmdb together ${together.toFixed(0)} µs (${(cost! / together).toFixed(1)} ×)`
+    const floor = floorOf(figures, what)
+    if (floor === undefined) return []
+    const { cost, together } = floor
+    return `${CASE_TEXT[what]} @${MAX_CONCURRENCY}: ${cost.toFixed(0)} µs of CPU; an empty server and raw lmdb together ${together.toFixed(0)} µs (${(cost / together).toFixed(1)} ×)`
   })
 }
 
+/** CPU time of a call in microseconds: of the engine, and of an empty server and raw lmdb together. */
+function floorOf(figures: readonly Figures[], what: Case) {
+  const [engine, nothing, lmdb] = (['engine-http', 'null-server', 'lmdb'] as const).map((system) =>
+    figuresOf(figures, system, what),
+  )
+  if (!engine || !nothing || !lmdb) return undefined
+  return { cost: median(engine.cpu), together: median(nothing.cpu) + median(lmdb.cpu) }
+}
+
 function targetsOf(figures: readonly Figures[]): Target[] {
-  const of = (system: ServerName, what: Case) => figuresOf(figures, system, what)
+  const of = (system: ServerName | 'lmdb', what: Case) => figuresOf(figures, system, what)
   const targets: Target[] = []
+  const floor = floorOf(figures, 'query')
+  if (floor !== undefined) {
+    const text = `engine over HTTP, ${CASE_TEXT.query} @${MAX_CONCURRENCY}, CPU relative to an empty server and raw lmdb`
+    targets.push(mainTarget(limitTarget(text, floor.cost / floor.together, TIMES_FLOOR, '×')))
+  }
   for (const what of CASES) {
     const [engine, floor] = [of('engine-http', what), of('null-server', what)]
     if (engine === undefined || floor === undefined) continue
@@ -168,7 +192,8 @@ function targetsOf(figures: readonly Figures[]): Target[] {
       const [engine, other] = [of('engine-http', what), of(name, what)]
       if (engine === undefined || other === undefined) continue
       const text = `${CASE_TEXT[what]} @${MAX_CONCURRENCY} over HTTP, times ${name}'s rate`
-      targets.push(rateTarget(text, [engine, other], times, '×'))
+      const target = rateTarget(text, [engine, other], times, '×')
+      targets.push(MAIN.has(name) ? mainTarget(target) : target)
     }
   }
   return targets

@@ -51,5 +51,12 @@ export async function peersSection(workspace: Workspace, options: Options): Prom
     figures,
     targets: [],
     notes,
+    chart: {
+      title:
+        'The engine and others through the AWS SDK, 32 concurrent calls (the engine also directly)',
+      value: 'calls/s',
+      scale: 'logarithmic',
+      concurrency: 32,
+    },
   }
 }
