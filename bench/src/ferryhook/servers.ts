@@ -58,9 +58,15 @@ export function startWorker(directory: string): Promise<ServerProcess> {
   return ServerProcess.start(args, { env: environment(directory, true) })
 }
 
+export interface Destination {
+  destinationUrl: string
+  filters?: object[]
+  transform?: object
+}
+
 export interface Account {
   /** Creates a source with connections to these addresses; returns the path for events. */
-  source(...destinations: string[]): Promise<string>
+  source(...destinations: (string | Destination)[]): Promise<string>
 }
 
 export async function signUp(url: string, email = 'bench@example.com'): Promise<Account> {
@@ -70,9 +76,10 @@ export async function signUp(url: string, email = 'bench@example.com'): Promise<
   return {
     async source(...destinations) {
       const { id } = await own<{ id: string }>('/sources', { name: 'Bench', provider: 'custom' })
-      for (const destinationUrl of destinations) {
+      for (const given of destinations) {
+        const destination = typeof given === 'string' ? { destinationUrl: given } : given
         // oxlint-disable-next-line no-await-in-loop -- a few
-        await own(`/sources/${id}/connections`, { name: 'Sink', destinationUrl })
+        await own(`/sources/${id}/connections`, { name: 'Sink', ...destination })
       }
       return `/in/${id}`
     },

@@ -5,9 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { numberIn } from './webhook.ts'
 
+/** A sender that is stopped for some seconds keeps its connections. */
+const KEEP_ALIVE_MS = 60_000
+
 export class Sink {
   readonly #server: Server
   readonly #came = new Map<number, number>()
+  #repeats = 0
   readonly #waiting = new Set<{ count: number; resolve: () => void }>()
 
   private constructor(server: Server) {
@@ -15,7 +19,7 @@ export class Sink {
   }
 
   static async open(): Promise<Sink> {
-    const server = createServer()
+    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS })
     const sink = new Sink(server)
     server.on('request', (request, response) => {
       const came = performance.now()
@@ -32,6 +36,16 @@ export class Sink {
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`
+  }
+
+  /** Different events that have arrived. */
+  get count(): number {
+    return this.#came.size
+  }
+
+  /** Events that arrived again. */
+  get repeats(): number {
+    return this.#repeats
   }
 
   /** The arrival time of an event on the clock of this process. */
@@ -55,7 +69,8 @@ export class Sink {
   }
 
   #note(number: number, came: number): void {
-    if (!this.#came.has(number)) this.#came.set(number, came)
+    if (this.#came.has(number)) this.#repeats++
+    else this.#came.set(number, came)
     for (const waiting of this.#waiting) {
       if (this.#came.size < waiting.count) continue
       this.#waiting.delete(waiting)

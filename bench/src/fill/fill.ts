@@ -45,7 +45,7 @@ export async function fill(
   const cursors = createCursors(new Uint8Array(32))
   const stores = createStores({ db: engine, clock, cursors })
   const scheduler = createWorkScheduler()
-  const progress = { delivered: 0 }
+  const deliveries = createDeliveryCount()
   const deps = {
     stores,
     clock,
@@ -58,7 +58,7 @@ export async function fill(
   }
   const worker = createWorker({
     ...deps,
-    fetcher: respondingFetch(() => (progress.delivered += 1)),
+    fetcher: respondingFetch(deliveries.add),
     sandbox: { run: () => Promise.reject(new Error('No scripts here')), close: async () => {} },
   })
   const ingest = createIngest({
@@ -73,16 +73,17 @@ export async function fill(
     await inParallel(count, AT_ONCE, async (number) => {
       clock.advance(MS_PER_EVENT)
       await ingest.receive(requestTo(sources[number % SOURCES]!, number))
-      while (number - progress.delivered > 2 * AT_ONCE) await nextTurn()
+      await deliveries.until(number - AT_ONCE)
       if (number % 1000 === 0) onProgress(number)
     })
     // What found no room in the worker waits in the queue.
-    for (let n = 0; n < MAX_POLLS && progress.delivered < count; n++) {
+    for (let n = 0; n < MAX_POLLS && deliveries.count() < count; n++) {
       clock.advance(POLL_MS)
       await worker.runOnce()
     }
     await worker.runOnce()
     await ingest.flush()
+    if (deliveries.count() < count) throw new Error('Not all events were delivered')
     await requireDelivered(stores, sources)
   } finally {
     await worker.close()
@@ -101,8 +102,24 @@ function createClock(from: number): Clock & { advance(ms: number): void } {
   }
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve))
+/** Counts deliveries, so that those who receive do not get far ahead. */
+function createDeliveryCount() {
+  let delivered = 0
+  let waiting: { count: number; resolve: () => void }[] = []
+  return {
+    count: () => delivered,
+    add() {
+      delivered += 1
+      if (waiting.length === 0) return
+      const ready = waiting.filter(({ count }) => count <= delivered)
+      waiting = waiting.filter(({ count }) => count > delivered)
+      for (const { resolve } of ready) resolve()
+    },
+    async until(count: number): Promise<void> {
+      if (delivered >= count) return
+      await new Promise<void>((resolve) => waiting.push({ count, resolve }))
+    },
+  }
 }
 
 async function createSources(stores: Stores, clock: Clock): Promise<string[]> {

@@ -1,6 +1,6 @@
 // A small HTTP client.
 
-import { Agent, request } from 'node:http'
+import { Agent, type OutgoingHttpHeaders, request } from 'node:http'
 
 export interface Call {
   path: string
@@ -23,16 +23,26 @@ export class Caller {
   }
 
   post({ path, headers, body }: Call): Promise<Answer> {
+    const described = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      ...headers,
+    }
+    return this.#send('POST', path, described, body)
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.#send('GET', path, {})
+  }
+
+  #send(
+    method: string,
+    path: string,
+    headers: OutgoingHttpHeaders,
+    body?: string,
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const sent = request(`${this.#origin}${path}`, {
-        method: 'POST',
-        agent: this.#agent,
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          ...headers,
-        },
-      })
+      const sent = request(`${this.#origin}${path}`, { method, agent: this.#agent, headers })
       sent.on('error', reject)
       sent.on('response', (response) => {
         let text = ''

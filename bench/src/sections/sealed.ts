@@ -1,15 +1,15 @@
 // Sealed as `strongroom serve` runs it, durable on disk, compared with a bare server with a Map: requests
 // per CPU second of the server. Then races of twenty readers, and a test of response times.
 
-import { createHash, randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { type Call, Caller } from '../http/call.ts'
 import { contender } from '../http/contender.ts'
 import { ServerProcess } from '../http/server-process.ts'
 import type { Options } from '../options.ts'
-import { inParallel } from '../parallel.ts'
 import { cpuTarget, limitTarget, type Result } from '../result.ts'
 import { measureInTurns, median, pair } from '../rounds.ts'
+import { bytes, createCall, draft, revealCall, type Secret, tokens } from '../sealed/requests.ts'
+import { startSealed } from '../sealed/server.ts'
 import { timingNotes, timings } from '../timing-leak.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -21,22 +21,10 @@ const PER_SECOND = 6000
 const READERS = 20
 const TRIALS = 200
 
-/** No work and no limits: what is measured is the server, not what it keeps away. */
-const OPEN = {
-  SEALED_DIFFICULTY: '0',
-  SEALED_DIFFICULTY_PER_DOUBLING: '0',
-  SEALED_TOKEN_LIMIT: '0',
-  SEALED_REVEAL_LIMIT: '0',
-  SEALED_BURN_LIMIT: '0',
-}
-const STRONGROOM = fileURLToPath(new URL('../../packages/cli/bin/strongroom.mjs', import.meta.url))
 const BARE = fileURLToPath(new URL('http/bare-server.js', import.meta.url))
 
 export async function sealedSection(workspace: Workspace, options: Options): Promise<Result> {
-  const sealed = await ServerProcess.start(
-    [STRONGROOM, 'serve', '--only', 'sealed', '--port', '0', '--json'],
-    { env: { ...OPEN, STRONGROOM_DATA: workspace.directory() } },
-  )
+  const sealed = await startSealed(workspace.directory())
   const bare = await ServerProcess.start([BARE])
   const caller = new Caller(sealed.url, CONNECTIONS)
   const bareCaller = new Caller(bare.url, CONNECTIONS)
@@ -53,7 +41,7 @@ export async function sealedSection(workspace: Workspace, options: Options): Pro
   const creates = await measureInTurns(
     [
       contender('sealed', sealed, CONNECTIONS, async (measured) => {
-        const drafts = await tokens(caller, count)
+        const drafts = await tokens(caller, count, CONNECTIONS)
         const answers = await measured(caller, drafts.map(createCall), 201)
         made.push(...drafts)
         return answers
@@ -73,7 +61,11 @@ export async function sealedSection(workspace: Workspace, options: Options): Pro
   const reveals = await measureInTurns(
     [
       contender('sealed', sealed, CONNECTIONS, (measured) =>
-        measured(caller, made.splice(0, count).map(revealCall), 200),
+        measured(
+          caller,
+          made.splice(0, count).map((secret) => revealCall(secret)),
+          200,
+        ),
       ),
       contender('bare', bare, CONNECTIONS, (measured) =>
         measured(bareCaller, bareMade.splice(0, count).map(bareRevealCall), 200),
@@ -111,51 +103,6 @@ export async function sealedSection(workspace: Workspace, options: Options): Pro
   }
 }
 
-interface Secret {
-  id: string
-  token: string
-  link: string
-  proof: string
-}
-
-function draft(id: string, token: string): Secret {
-  return { id, token, link: bytes(32), proof: bytes(32) }
-}
-
-async function tokens(caller: Caller, count: number): Promise<Secret[]> {
-  const drafts: Secret[] = []
-  await inParallel(count, CONNECTIONS, async () => {
-    const { body } = await caller.post({ path: '/v1/token', body: '' })
-    const { id, token } = JSON.parse(body) as { id: string; token: string }
-    drafts.push(draft(id, token))
-  })
-  return drafts
-}
-
-function createCall({ token, link, proof }: Secret): Call {
-  const body = {
-    ciphertext: randomBytes(1024 + 16).toString('base64'),
-    iv: randomBytes(12).toString('base64'),
-    salt: null,
-    passphraseProtected: false,
-    linkHash: hashOf(link),
-    proofHash: hashOf(proof),
-    ttlSeconds: 3600,
-    maxViews: 1,
-    pow: 0,
-  }
-  return {
-    path: '/v1/secrets',
-    headers: { authorization: `Bearer ${token}` },
-    body: JSON.stringify(body),
-  }
-}
-
-function revealCall({ id, link, proof }: Pick<Secret, 'id' | 'link' | 'proof'>): Call {
-  const claim = randomBytes(16).toString('hex')
-  return { path: `/v1/secrets/${id}/reveal`, body: JSON.stringify({ link, proof, claim }) }
-}
-
 /** The same body: it is parsed, and not looked at. */
 function bareRevealCall(id: string): Call {
   return { ...revealCall(draft(id, '')), path: `/secrets/${id}/reveal` }
@@ -163,7 +110,7 @@ function bareRevealCall(id: string): Call {
 
 async function trialsWithoutOneWinner(caller: Caller): Promise<number> {
   let wrong = 0
-  for (const secret of await tokens(caller, TRIALS)) {
+  for (const secret of await tokens(caller, TRIALS, CONNECTIONS)) {
     // oxlint-disable-next-line no-await-in-loop -- one race after the other
     await caller.post(createCall(secret))
     const readers = Array.from({ length: READERS }, () => caller.post(revealCall(secret)))
@@ -176,7 +123,7 @@ async function trialsWithoutOneWinner(caller: Caller): Promise<number> {
 
 /** Checks whether response times reveal the state of a secret to callers without the link. */
 async function timingLeak(caller: Caller, options: Options): Promise<string[]> {
-  const [waiting, consumed] = await tokens(caller, 2)
+  const [waiting, consumed] = await tokens(caller, 2, CONNECTIONS)
   if (!waiting || !consumed) throw new Error('There are no tokens')
   await caller.post(createCall(waiting))
   await caller.post(createCall(consumed))
@@ -190,12 +137,4 @@ async function timingLeak(caller: Caller, options: Options): Promise<string[]> {
       'no id at all': () => guess('x'),
     }),
   )
-}
-
-function bytes(count: number): string {
-  return randomBytes(count).toString('base64url')
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(Buffer.from(text, 'base64url')).digest('base64url')
 }
