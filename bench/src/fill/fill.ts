@@ -25,7 +25,7 @@ const SOURCES = 20
 const AT_ONCE = 400
 const MS_PER_EVENT = 2
 const MAX_POLLS = 1000
-const POLL_MS = 1000
+const POLL_MS = 500
 const DESTINATION = 'https://shop.example/hooks'
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
@@ -68,15 +68,21 @@ export async function fill(
     reserve: worker.reserve,
     onStored: (event, isReserved) => (isReserved ? undefined : worker.wake(event)),
   })
+  // What found no room in the worker waits in the queue, as in a server that polls.
+  let delivered = -1
+  const polling = setInterval(() => {
+    if (deliveries.count() === delivered) clock.advance(POLL_MS)
+    delivered = deliveries.count()
+    worker.wake()
+  }, POLL_MS)
   try {
     const sources = await createSources(stores, clock)
     await inParallel(count, AT_ONCE, async (number) => {
       clock.advance(MS_PER_EVENT)
       await ingest.receive(requestTo(sources[number % SOURCES]!, number))
-      await deliveries.until(number - AT_ONCE)
+      await deliveries.until(number - 2 * AT_ONCE)
       if (number % 1000 === 0) onProgress(number)
     })
-    // What found no room in the worker waits in the queue.
     for (let n = 0; n < MAX_POLLS && deliveries.count() < count; n++) {
       clock.advance(POLL_MS)
       await worker.runOnce()
@@ -86,6 +92,7 @@ export async function fill(
     if (deliveries.count() < count) throw new Error('Not all events were delivered')
     await requireDelivered(stores, sources)
   } finally {
+    clearInterval(polling)
     await worker.close()
     await scheduler.close()
     await engine.close()
