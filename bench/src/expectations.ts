@@ -45,9 +45,9 @@ function overload({
   if (saturation === undefined || accepted === undefined) return undefined
   const others =
     refused === undefined
-      ? 'and refuses none'
-      : `and refuses the others within ${duration(refused)}, with the time after which to retry`
-  return `If senders offer five times what a server can take (here ${rounded(saturation)} per second), 99 % of the accepted webhooks get their response within ${duration(accepted)}, ${others}.`
+      ? 'none is refused'
+      : `the others are refused within ${duration(refused)} and told when to retry`
+  return `If senders offer five times what a server can take (here ${rounded(saturation)} per second), 99 % of the accepted webhooks get their response within ${duration(accepted)}; ${others}.`
 }
 
 function start({ secondStartMs: ms }: Expectations): string | undefined {

@@ -27,7 +27,7 @@ export interface Options {
   sections: readonly Section[]
   /** Measuring time per figure, over all rounds. */
   seconds: number
-  /** How often everything is measured; results are medians. */
+  /** How often sections with main targets are measured; their results are medians. */
   runs: number
   /** The number of delivered events in the section `stored-events`. */
   events: number
@@ -43,7 +43,7 @@ export const USAGE = `npm run bench -- [--only <section,…>] [--seconds <n>] [-
 
   --only      sections: ${SECTIONS.join(', ')}
   --seconds   measuring time per figure, over all rounds (default 1; 0.3 for a quick look)
-  --runs      how often to measure everything; results are medians (default 1, with --write 3)
+  --runs      how often to measure main targets; results are medians (default 1, with --write 3)
   --events    stored events of the section stored-events (default 1,000,000, written once to a cache)
   --large     also measure the engine with a million items: several minutes, 5 GB of disk
   --json      print the results as JSON

@@ -1,7 +1,8 @@
 // The directories and processes of a run. Data that several sections need is loaded once; everything
 // is closed and removed at the end.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { constants, mkdtempSync, rmSync } from 'node:fs'
+import { cp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SystemName } from './systems/open.ts'
@@ -45,9 +46,25 @@ export class Workspace {
     return worker
   }
 
+  /** Copies a directory the first time; later calls return the same copy. */
+  copyOf(directory: string): Promise<string> {
+    let copying = this.#loaded.get(directory)
+    if (copying === undefined) {
+      copying = copy(directory, this.directory())
+      this.#loaded.set(directory, copying)
+    }
+    return copying
+  }
+
   remove(): void {
     rmSync(this.#root, { recursive: true, force: true })
   }
+}
+
+async function copy(from: string, to: string): Promise<string> {
+  // Shares the blocks if the file system can.
+  await cp(from, to, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  return to
 }
 
 async function load(name: SystemName, directory: string, count: number): Promise<string> {

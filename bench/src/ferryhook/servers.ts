@@ -1,5 +1,6 @@
 // Ferryhook as `strongroom serve` and `strongroom worker` run it, and an account to send to.
 
+import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ServerProcess } from '../http/server-process.ts'
 
@@ -23,15 +24,7 @@ export function startServer(
   { delivers, core, endpoint }: ServerOptions,
 ): Promise<ServerProcess> {
   const args = [STRONGROOM, 'serve', '--only', 'ferryhook', '--port', '0', '--json']
-  const env = {
-    ...environment(directory, delivers),
-    ...(endpoint !== undefined && {
-      DYNAMODB_ENDPOINT: endpoint,
-      AWS_ACCESS_KEY_ID: 'bench',
-      AWS_SECRET_ACCESS_KEY: 'bench',
-      AWS_REGION: 'us-east-1',
-    }),
-  }
+  const env = { ...environment(directory, delivers), ...endpointEnvironment(endpoint) }
   return ServerProcess.start(args, { env, core })
 }
 
@@ -41,6 +34,23 @@ interface ServerOptions {
   core?: number
   /** A store over HTTP instead of the embedded one. */
   endpoint?: string | undefined
+}
+
+/** Servers create tables only in the embedded store. */
+export function createTables(directory: string, endpoint: string): void {
+  const env = { ...process.env, STRONGROOM_DATA: directory, ...endpointEnvironment(endpoint) }
+  const { status } = spawnSync(process.execPath, [STRONGROOM, 'tables', 'create'], { env })
+  if (status !== 0) throw new Error(`"strongroom tables create" ended with code ${status}`)
+}
+
+function endpointEnvironment(endpoint: string | undefined): NodeJS.ProcessEnv {
+  if (endpoint === undefined) return {}
+  return {
+    DYNAMODB_ENDPOINT: endpoint,
+    AWS_ACCESS_KEY_ID: 'bench',
+    AWS_SECRET_ACCESS_KEY: 'bench',
+    AWS_REGION: 'us-east-1',
+  }
 }
 
 export function startWorker(directory: string): Promise<ServerProcess> {

@@ -24,6 +24,8 @@ const SOURCES = 20
 /** Concurrent requests share commits. */
 const AT_ONCE = 400
 const MS_PER_EVENT = 2
+const MAX_POLLS = 1000
+const POLL_MS = 500
 const DESTINATION = 'https://shop.example/hooks'
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
@@ -43,7 +45,7 @@ export async function fill(
   const cursors = createCursors(new Uint8Array(32))
   const stores = createStores({ db: engine, clock, cursors })
   const scheduler = createWorkScheduler()
-  let delivered = 0
+  const deliveries = createDeliveryCount()
   const deps = {
     stores,
     clock,
@@ -56,7 +58,7 @@ export async function fill(
   }
   const worker = createWorker({
     ...deps,
-    fetcher: respondingFetch(() => (delivered += 1)),
+    fetcher: respondingFetch(deliveries.add),
     sandbox: { run: () => Promise.reject(new Error('No scripts here')), close: async () => {} },
   })
   const ingest = createIngest({
@@ -66,19 +68,31 @@ export async function fill(
     reserve: worker.reserve,
     onStored: (event, isReserved) => (isReserved ? undefined : worker.wake(event)),
   })
+  // What found no room in the worker waits in the queue, as in a server that polls.
+  let delivered = -1
+  const polling = setInterval(() => {
+    if (deliveries.count() === delivered) clock.advance(POLL_MS)
+    delivered = deliveries.count()
+    worker.wake()
+  }, POLL_MS)
   try {
     const sources = await createSources(stores, clock)
     await inParallel(count, AT_ONCE, async (number) => {
       clock.advance(MS_PER_EVENT)
       await ingest.receive(requestTo(sources[number % SOURCES]!, number))
-      while (number - delivered > 2 * AT_ONCE) await nextTurn()
+      await deliveries.until(number - 2 * AT_ONCE)
       if (number % 1000 === 0) onProgress(number)
     })
-    while (delivered < count) await worker.runOnce()
+    for (let n = 0; n < MAX_POLLS && deliveries.count() < count; n++) {
+      clock.advance(POLL_MS)
+      await worker.runOnce()
+    }
     await worker.runOnce()
     await ingest.flush()
+    if (deliveries.count() < count) throw new Error('Not all events were delivered')
     await requireDelivered(stores, sources)
   } finally {
+    clearInterval(polling)
     await worker.close()
     await scheduler.close()
     await engine.close()
@@ -95,8 +109,24 @@ function createClock(from: number): Clock & { advance(ms: number): void } {
   }
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve))
+/** Counts deliveries, so that those who receive do not get far ahead. */
+function createDeliveryCount() {
+  let delivered = 0
+  let waiting: { count: number; resolve: () => void }[] = []
+  return {
+    count: () => delivered,
+    add() {
+      delivered += 1
+      if (waiting.length === 0) return
+      const ready = waiting.filter(({ count }) => count <= delivered)
+      waiting = waiting.filter(({ count }) => count > delivered)
+      for (const { resolve } of ready) resolve()
+    },
+    async until(count: number): Promise<void> {
+      if (delivered >= count) return
+      await new Promise<void>((resolve) => waiting.push({ count, resolve }))
+    },
+  }
 }
 
 async function createSources(stores: Stores, clock: Clock): Promise<string[]> {
@@ -127,9 +157,11 @@ function requestTo(sourceId: string, number: number) {
     parameter: sourceId,
     query: undefined,
     rawHeaders: [
-      ...['host', 'hooks.example.com', 'content-type', 'application/json'],
-      ...['content-length', String(body.length), 'user-agent', 'Sender/1.0'],
-    ],
+      ['host', 'hooks.example.com'],
+      ['content-type', 'application/json'],
+      ['content-length', String(body.length)],
+      ['user-agent', 'Sender/1.0'],
+    ].flat(),
     body,
     clientAddress: '203.0.113.7',
   }

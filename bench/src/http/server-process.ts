@@ -38,16 +38,26 @@ export class ServerProcess {
   }
 
   async close(): Promise<void> {
+    if (this.#child.exitCode !== null) return
     const exit = once(this.#child, 'exit')
     this.#child.kill('SIGTERM')
     await exit
   }
 }
 
+interface Announcement {
+  url?: string
+  error?: { message: string }
+}
+
 function urlIn(printed: string): string | undefined {
+  let failure: string
   try {
-    return (JSON.parse(printed) as { url?: string }).url ?? ''
+    const { url = '', error } = JSON.parse(printed) as Announcement
+    if (error === undefined) return url
+    failure = error.message
   } catch {
     return undefined
   }
+  throw new Error(`A server did not start: ${failure}`)
 }

@@ -1,5 +1,5 @@
 // Ferryhook as `strongroom serve` and `strongroom worker` run it, durable on disk: ingest compared with a
-// bare server that stores nothing, deliveries, latency, and the cost of stored events.
+// bare server that stores nothing, deliveries and latency.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -9,7 +9,6 @@ import { latencyChart } from '../ferryhook/chart.ts'
 import { idleLatency, type Latency, latencyAt, percentile } from '../ferryhook/latency.ts'
 import { signUp, startServer, startWorker } from '../ferryhook/servers.ts'
 import { Sink } from '../ferryhook/sink.ts'
-import { addEvents } from '../ferryhook/stored.ts'
 import { webhook } from '../ferryhook/webhook.ts'
 import { Caller } from '../http/call.ts'
 import { contender } from '../http/contender.ts'
@@ -30,8 +29,6 @@ const WARM_UP_ROUNDS = 6
 const PER_SECOND = 8000
 /** Delivering an event involves much code, which needs this many events to be fully compiled. */
 const WORKER_WARM_UP = 10_000
-const SIZES = [1000, 10_000, 100_000]
-const LARGE = 1_000_000
 const RATES = [50, 100, 200, 400]
 const IDLE_EVENTS = 100
 
@@ -45,11 +42,11 @@ export async function ferryhookSection(workspace: Workspace, options: Options): 
   const { idle, loaded } = await measureLatency(workspace, options)
   return {
     title: 'Ferryhook, durable on disk, and a bare server that stores nothing',
-    figures: ingest.figures,
+    figures: ingest,
     targets: [
       cpuTarget(
         'Ferryhook, ingest per CPU second, share of the bare server',
-        pair(ingest.figures),
+        pair(ingest),
         50,
         '%',
       ),
@@ -62,7 +59,6 @@ export async function ferryhookSection(workspace: Workspace, options: Options): 
       ),
     ],
     notes: [
-      ...ingest.notes,
       `an event received and delivered by one server: ${both.toFixed(0)} µs of CPU`,
       `anonymous memory of the worker after its deliveries: ${memoryMb?.toFixed(0) ?? 'unknown'} MB`,
       ...loaded.map(
@@ -71,55 +67,39 @@ export async function ferryhookSection(workspace: Workspace, options: Options): 
       ),
     ],
     expectations: {
-      webhooksReceivedPerCpuSecond: 1_000_000 / median(pair(ingest.figures)[0].cpu),
+      webhooksReceivedPerCpuSecond: 1_000_000 / median(pair(ingest)[0].cpu),
       webhooksReceivedAndDeliveredPerCpuSecond: 1_000_000 / both,
     },
   }
 }
 
-/** First in turns with the bare server, then alone with more and more stored events. */
-async function measureIngest(workspace: Workspace, options: Options) {
-  const directory = workspace.directory()
-  const server = await startServer(directory, { delivers: false })
+/** In turns with the bare server. */
+async function measureIngest(workspace: Workspace, options: Options): Promise<Figures[]> {
+  const server = await startServer(workspace.directory(), { delivers: false })
   const bare = await ServerProcess.start([BARE])
   const [caller, bareCaller] = [server, bare].map(({ url }) => new Caller(url, CONNECTIONS))
   if (!caller || !bareCaller) throw new Error('There is no server to call')
   const path = await (await signUp(server.url)).source()
   const count = Math.max(100, Math.round((PER_SECOND * options.seconds) / ROUNDS))
   const calls = Array.from({ length: count }, (_, number) => ({ path, body: webhook(number) }))
-  const timing = { warmUpSeconds: 0, rounds: ROUNDS, seconds: options.seconds }
-  const fromCold = { ...timing, warmUpRounds: WARM_UP_ROUNDS }
+  const timing = {
+    warmUpSeconds: 0,
+    warmUpRounds: WARM_UP_ROUNDS,
+    rounds: ROUNDS,
+    seconds: options.seconds,
+  }
   const ours = contender('ferryhook', server, CONNECTIONS, (measured) =>
     measured(caller, calls, 200),
   )
   const theirs = contender('bare', bare, CONNECTIONS, (measured) =>
     measured(bareCaller, calls, 200),
   )
-  const figures = await measureInTurns([ours, theirs], 'ingest 1 KB', CONNECTIONS, fromCold)
-
-  const notes: string[] = []
-  let stored = 0
-  let first: Figures | undefined
-  for (const size of options.large ? [...SIZES, LARGE] : SIZES) {
-    // oxlint-disable-next-line no-await-in-loop -- one size after the other
-    await addEvents(directory, path.slice('/in/'.length), size - stored)
-    stored = size
-    // oxlint-disable-next-line no-await-in-loop
-    const [found] = await measureInTurns([ours], 'ingest 1 KB', CONNECTIONS, timing)
-    if (!found) throw new Error('Nothing was measured')
-    first ??= found
-    const cpu = median(found.cpu)
-    notes.push(
-      `ingest with ${size.toLocaleString('en')} more events stored: ${cpu.toFixed(0)} µs of CPU, ${(cpu / median(first.cpu)).toFixed(1)} ×`,
-    )
-    figures.push({ ...found, system: `${size.toLocaleString('en')} stored` })
-  }
-  if (!options.large) notes.push('use --large for 1,000,000 stored events')
+  const figures = await measureInTurns([ours, theirs], 'ingest 1 KB', CONNECTIONS, timing)
   caller.close()
   bareCaller.close()
   await server.close()
   await bare.close()
-  return { figures, notes }
+  return figures
 }
 
 /** Deliveries of a worker from a full queue, counted after a warm-up. */

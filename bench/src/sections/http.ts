@@ -176,10 +176,10 @@ function floorOf(figures: readonly Figures[], what: Case) {
 function targetsOf(figures: readonly Figures[]): Target[] {
   const of = (system: ServerName | 'lmdb', what: Case) => figuresOf(figures, system, what)
   const targets: Target[] = []
-  const floor = floorOf(figures, 'query')
-  if (floor !== undefined) {
+  const query = floorOf(figures, 'query')
+  if (query !== undefined) {
     const text = `engine over HTTP, ${CASE_TEXT.query} @${MAX_CONCURRENCY}, CPU relative to an empty server and raw lmdb`
-    targets.push(mainTarget(limitTarget(text, floor.cost / floor.together, TIMES_FLOOR, '×')))
+    targets.push(mainTarget(limitTarget(text, query.cost / query.together, TIMES_FLOOR, '×')))
   }
   for (const what of CASES) {
     const [engine, floor] = [of('engine-http', what), of('null-server', what)]

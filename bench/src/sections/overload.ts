@@ -1,9 +1,8 @@
 // Ferryhook under more load than it can take: a server on one core, an open-loop generator on the other.
 
-import { join } from 'node:path'
 import { setInterval } from 'node:timers'
 import { fileURLToPath } from 'node:url'
-import { signUp, startServer } from '../ferryhook/servers.ts'
+import { createTables, signUp, startServer } from '../ferryhook/servers.ts'
 import { ServerProcess } from '../http/server-process.ts'
 import { anonymousMb } from '../memory.ts'
 import type { Options } from '../options.ts'
@@ -72,8 +71,9 @@ async function measureAll(
   const directory = workspace.directory()
   const core = SERVER_CORE
   const store = isStoreSlow
-    ? await ServerProcess.start([SLOW_STORE, join(directory, 'store')], { core })
+    ? await ServerProcess.start([SLOW_STORE, workspace.directory()], { core })
     : undefined
+  if (store !== undefined) createTables(directory, store.url)
   const server = await startServer(directory, { delivers: false, core, endpoint: store?.url })
   const path = await (await signUp(server.url)).source()
   const generator = await Generator.start(server.url, path, GENERATOR_CORE)

@@ -24,7 +24,7 @@ const FIRST_START_MS = 5_000
 const SETTLE_MS = 15_000
 const IDLE_MS = 40_000
 
-const SERVE = [process.execPath, STRONGROOM, 'serve']
+export const SERVE = [process.execPath, STRONGROOM, 'serve']
 const NPM_START = ['npm', 'start', '--']
 
 const COMMANDS = [
@@ -43,9 +43,7 @@ interface Start {
 
 export async function startSection(workspace: Workspace): Promise<Result> {
   const data = workspace.directory()
-  const first = await startServer(SERVE, data)
-  await setTimeout(FIRST_START_MS)
-  await first.stop()
+  await startOnce(data)
   const serve = await repeat(async () => measureStart(SERVE, data))
   const npm = await repeat(async () => measureStart(NPM_START, data))
   const commands = await measureCommands()
@@ -88,6 +86,13 @@ interface Server extends Start {
   stop(): Promise<void>
 }
 
+/** Creates the store, and lets the program save its compiled code. */
+export async function startOnce(data: string): Promise<void> {
+  const first = await startServer(SERVE, data)
+  await setTimeout(FIRST_START_MS)
+  await first.stop()
+}
+
 /** Until the first response of /readyz that says so. */
 async function startServer(
   [program = '', ...args]: readonly string[],
@@ -121,7 +126,7 @@ async function untilReady(port: number, child: ChildProcess): Promise<void> {
   throw new Error(`The server ended with code ${child.exitCode}`)
 }
 
-async function measureStart(command: readonly string[], data: string): Promise<Start> {
+export async function measureStart(command: readonly string[], data: string): Promise<Start> {
   const server = await startServer(command, data)
   await server.stop()
   return server

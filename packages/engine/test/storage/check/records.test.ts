@@ -62,7 +62,9 @@ const damages: [string, (storage: OpenStorage) => void, string | RegExp][] = [
     (storage) => {
       const { items, raw } = storage.environment
       const key = firstKey(items, orders(storage).id)
-      const value = Buffer.from(raw.items.get(new KeySource().ofBytes(key, 0, key.length))!)
+      const stored = raw.items.get(new KeySource().ofBytes(key, 0, key.length))!
+      // The bytes of a read are the beginning of a longer buffer.
+      const value = Buffer.from(stored.subarray(0, stored.length))
       key[key.length - 1]! ^= 0x40
       put(items, key, value)
     },
