@@ -12,6 +12,7 @@ const config: KnipConfig = {
     'java',
     'mkfifo',
     'strace',
+    'taskset',
     'mount',
     'umount',
     'prlimit',
