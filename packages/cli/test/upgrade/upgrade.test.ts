@@ -108,6 +108,8 @@ describe('a server on a data directory of an earlier build', () => {
       'copying',
       'converting',
       'converting',
+      'converting',
+      'converting',
       'converted',
     ])
     expect([backupsIn(directory).length, server.bootstrap]).toEqual([1, undefined])
@@ -217,9 +219,11 @@ describe('a server on a data directory of an earlier build', () => {
       'converting',
       'converting',
       'converting',
+      'converting',
+      'converting',
       'converted',
     ])
-    expect(await formatIn(directory)).toEqual({ name: 'strongroom-engine', format: 4 })
+    expect(await formatIn(directory)).toEqual({ name: 'strongroom-engine', format: 5 })
     const [backup = '', ...others] = backupsIn(directory)
     expect(others).toEqual([])
     expect(await formatIn(join(directory, backup))).toEqual({
