@@ -11,7 +11,10 @@ import type { TableRecord } from '../../src/storage/storage.ts'
 
 /** The hash was of the whole partition key. */
 const ALL_BYTES = Number.POSITIVE_INFINITY
-const EVERYTHING = lmdbRange({ low: Buffer.of(0) as FastBuffer, high: allocate(16).fill(255) }, false)
+const EVERYTHING = lmdbRange(
+  { low: Buffer.of(0) as FastBuffer, high: allocate(16).fill(255) },
+  false,
+)
 
 /** Returns how many keys are different. */
 export async function restoreFormerKeys(directory: string): Promise<number> {
@@ -21,7 +24,11 @@ export async function restoreFormerKeys(directory: string): Promise<number> {
   )
   const moved = env.root.transactionSync(
     () =>
-      move(env.raw.items, (bytes) => bytes, (key) => rewriteHash(key, 0, ALL_BYTES)) +
+      move(
+        env.raw.items,
+        (bytes) => bytes,
+        (key) => rewriteHash(key, 0, ALL_BYTES),
+      ) +
       move(
         env.entries,
         (offset) => Uint8Array.of(offset >>> 8, offset),

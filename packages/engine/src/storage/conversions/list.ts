@@ -5,9 +5,4 @@ import { toFormat4 } from './to-format-4.ts'
 import { toFormat5 } from './to-format-5.ts'
 
 /** In order. Conversions are never removed or changed, because directories of every format exist. */
-export const conversions: readonly Conversion[] = [
-  toFormat2,
-  toFormat3,
-  toFormat4,
-  toFormat5,
-]
+export const conversions: readonly Conversion[] = [toFormat2, toFormat3, toFormat4, toFormat5]

@@ -10,7 +10,13 @@ import { openStorage } from '../../../src/storage/open-storage.ts'
 import type { NewTable } from '../../../src/storage/storage.ts'
 import type { Item } from '../../../src/values/types.ts'
 import { restoreFormerKeys } from '../../support/former-keys.ts'
-import { bundle, fixedClock, NOW, start, temporaryDirectory } from '../../support/programs/harness.ts'
+import {
+  bundle,
+  fixedClock,
+  NOW,
+  start,
+  temporaryDirectory,
+} from '../../support/programs/harness.ts'
 
 const ITEMS = 1500
 const expires = Math.floor(NOW / 1000) + 3600
@@ -41,7 +47,11 @@ const BINARY: NewTable = {
   encrypted: true,
 }
 
-const NUMBERS: NewTable = { name: 'numbers', keys: { partition: { name: 'n', type: 'N' } }, indexes: [] }
+const NUMBERS: NewTable = {
+  name: 'numbers',
+  keys: { partition: { name: 'n', type: 'N' } },
+  indexes: [],
+}
 
 /** Every tenth has a partition key that is stored as its digest. */
 const event = (n: number): Item => ({
