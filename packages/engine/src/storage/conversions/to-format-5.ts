@@ -15,7 +15,7 @@ import { type Conversion, MAX_BATCH, type Position } from './conversion.ts'
 export const toFormat5: Conversion = {
   to: 5,
   summary: 'stores items together whose keys begin alike',
-  growth: 1,
+  growth: 0.25,
   total: (env) => countOf(env.raw.items) + countOf(env.entries),
   step,
 }
