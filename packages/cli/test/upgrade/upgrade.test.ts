@@ -251,14 +251,14 @@ test('strongroom serve refuses a data directory of a newer version and changes n
   const { directory } = await copyFixture('format-2')
   await writeFile(
     join(directory, 'format.json'),
-    `${JSON.stringify({ name: 'strongroom-engine', format: 5 })}\n`,
+    `${JSON.stringify({ name: 'strongroom-engine', format: 6 })}\n`,
   )
   const before = [await formatIn(directory), await readFile(join(directory, 'data.mdb'))]
   const args = ['serve', '--port', '0', '--data', directory]
   expect(await strongroom(args, { stdin: '' })).toEqual({
     code: 1,
     stdout: '',
-    stderr: `Cannot open the data directory "${directory}": it was written by a newer version (format 5, and this version knows formats up to 4): start that version again, or restore a backup that this version made\n`,
+    stderr: `Cannot open the data directory "${directory}": it was written by a newer version (format 6, and this version knows formats up to 5): start that version again, or restore a backup that this version made\n`,
   })
   expect([await formatIn(directory), await readFile(join(directory, 'data.mdb'))]).toEqual(before)
   expect(backupsIn(directory)).toEqual([])

@@ -137,14 +137,13 @@ describe('a directory of format 4', () => {
     expect(done.length).toBeGreaterThan(5)
     expect(done).toEqual(done.toSorted((a, b) => a - b))
     expect(done.at(-1)).toBe(total)
-    const engine = await expectConverted(directory)
-    const [backup] = (await engine.listBackups({})).BackupSummaries ?? []
-    await engine.restoreTableFromBackup({
-      TargetTableName: 'restored',
-      BackupArn: backup!.BackupArn!,
-    })
-    await engine.settled()
-    expect((await engine.scan({ TableName: 'restored' })).Count).toBe(300)
+    const { storage } = await expectConverted(directory)
+    const [backup] = storage.backups.all()
+    const fail = () => new Error('The backup cannot be restored')
+    await storage.backups.restore(backup!, { ...NUMBERS, name: 'restored' }, fail)
+    await storage.settled()
+    expect(storage.count(storage.table('restored')!)).toBe(300)
+    expect((await checkStorage(storage)).problems).toEqual([])
   })
 
   test.each([1, 2, 3, 5, 8])(
