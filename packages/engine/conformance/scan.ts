@@ -1,5 +1,5 @@
 /** Scan: the whole table once, in pages and in parallel segments, with filters and Select. */
-import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb'
+import { PutItemCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { expectRefusal, freshName, type Item, missingTable, refuses, useTable } from './harness.ts'
 import type { Target } from './target.ts'
@@ -18,6 +18,7 @@ export function scan(target: Target): void {
       { key: { pk: 'S', sk: 'N' }, global: { 'by-number': { key: { sk: 'N', pk: 'S' } } } },
       items,
     )
+    const changing = useTable(target, { key: { pk: 'S', sk: 'N' } }, items)
     const bare = useTable(target, { key: { pk: 'S' } })
     const page = (input: Partial<ScanCommandInput> = {}) =>
       target.client.send(new ScanCommand({ TableName: table, ...input }))
@@ -83,6 +84,27 @@ export function scan(target: Target): void {
         Array.from({ length: 50 }, (_, Segment) => pages({ Segment, TotalSegments: 50 })),
       )
       expect(ordered(segments.flat())).toEqual(items)
+    })
+
+    test('segments have each item that exists all the time once, whatever is written between pages', async () => {
+      let written = 0
+      const found: Item[] = []
+      for (const Segment of [0, 1, 2]) {
+        let ExclusiveStartKey: Item | undefined
+        do {
+          const input = { TableName: changing, Segment, TotalSegments: 3, Limit: 4 }
+          const output = await page({ ...input, ...(ExclusiveStartKey && { ExclusiveStartKey }) })
+          found.push(...(output.Items ?? []).filter(({ added }) => added === undefined))
+          ExclusiveStartKey = output.LastEvaluatedKey
+          const Item = {
+            pk: { S: `q${written}` },
+            sk: { N: `${written++}` },
+            added: { BOOL: true },
+          }
+          await target.client.send(new PutItemCommand({ TableName: changing, Item }))
+        } while (ExclusiveStartKey)
+      }
+      expect(ordered(found)).toEqual(items)
     })
 
     test('filters after counting and may filter on keys', async () => {

@@ -16,6 +16,31 @@ export function newId<const Prefix extends string>(
   return `${prefix}_${randomToken(12, random)}`
 }
 
+/** The nanoid alphabet in the order of its bytes. */
+const SORTED_ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
+const ID_TIME_CHARACTERS = 7
+const ID_RANDOM_CHARACTERS = 9
+/** Until the year 2109. */
+const MAX_ID_TIME_MS = 64 ** ID_TIME_CHARACTERS - 1
+
+/**
+ * Like `newId`, but ids sort by time, so that a store which sorts by key keeps what is written together
+ * in one place: 7 characters of milliseconds and 9 random ones, 54 bits. Not for secrets.
+ */
+export function newTimeOrderedId<const Prefix extends string>(
+  prefix: Prefix,
+  nowMs: number,
+  random: RandomSource = fromPool,
+): `${Prefix}_${string}` {
+  let rest = Math.min(Math.max(0, Math.floor(nowMs)), MAX_ID_TIME_MS)
+  let time = ''
+  for (let count = 0; count < ID_TIME_CHARACTERS; count++) {
+    time = SORTED_ALPHABET.charAt(rest % 64) + time
+    rest = Math.floor(rest / 64)
+  }
+  return `${prefix}_${time}${randomToken(7, random).slice(0, ID_RANDOM_CHARACTERS)}`
+}
+
 /** Reading many random bytes takes as long as reading a few, so they are read ahead. */
 const POOL_BYTES = 4_096
 let pool: Uint8Array = new Uint8Array(0)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createUlids, newId, randomHex, randomToken } from '../src/ids.ts'
+import { createUlids, newId, newTimeOrderedId, randomHex, randomToken } from '../src/ids.ts'
 
 const counting = (first: number) => (size: number) =>
   Uint8Array.from({ length: size }, (_, index) => (first + index) % 256)
@@ -28,6 +28,36 @@ describe('Identifiers with a prefix', () => {
 
   test('come from the injected random source and nothing else', () => {
     expect(newId('key', counting(0))).toBe('key_AAECAwQFBgcICQoL')
+  })
+})
+
+describe('Identifiers that sort by time', () => {
+  const NOW = 1_794_772_800_000
+
+  test('have 16 characters of the nanoid alphabet after the prefix', () => {
+    for (const now of [0, 1, NOW, NOW + 0.5, 64 ** 7 - 1, 64 ** 7, -1]) {
+      expect(newTimeOrderedId('evt', now)).toMatch(/^evt_[A-Za-z0-9_-]{16}$/)
+    }
+  })
+
+  test('sort in the order of their milliseconds, by bytes', () => {
+    const times = [0, 1, 63, 64, 4095, NOW - 1, NOW, NOW + 1, NOW + 64, NOW * 2]
+    const ids = times.map((now) => Buffer.from(newTimeOrderedId('evt', now)))
+    expect(ids.toSorted((a, b) => Buffer.compare(a, b))).toEqual(ids)
+  })
+
+  test('do not repeat among ten thousand of one millisecond', () => {
+    const ids = Array.from({ length: 10_000 }, () => newTimeOrderedId('evt', NOW))
+    expect(new Set(ids).size).toBe(10_000)
+  })
+
+  test('use every character of the alphabet equally often after the time', () => {
+    const seen = new Map<string, number>()
+    for (let byte = 0; byte < 256; byte++) {
+      const id = newTimeOrderedId('x', NOW, (size) => new Uint8Array(size).fill(byte))
+      seen.set(id.charAt(9), (seen.get(id.charAt(9)) ?? 0) + 1)
+    }
+    expect(new Set(seen.values())).toEqual(new Set([4]))
   })
 })
 

@@ -108,6 +108,8 @@ describe('a server on a data directory of an earlier build', () => {
       'copying',
       'converting',
       'converting',
+      'converting',
+      'converting',
       'converted',
     ])
     expect([backupsIn(directory).length, server.bootstrap]).toEqual([1, undefined])
@@ -217,9 +219,11 @@ describe('a server on a data directory of an earlier build', () => {
       'converting',
       'converting',
       'converting',
+      'converting',
+      'converting',
       'converted',
     ])
-    expect(await formatIn(directory)).toEqual({ name: 'strongroom-engine', format: 4 })
+    expect(await formatIn(directory)).toEqual({ name: 'strongroom-engine', format: 5 })
     const [backup = '', ...others] = backupsIn(directory)
     expect(others).toEqual([])
     expect(await formatIn(join(directory, backup))).toEqual({
@@ -247,14 +251,14 @@ test('strongroom serve refuses a data directory of a newer version and changes n
   const { directory } = await copyFixture('format-2')
   await writeFile(
     join(directory, 'format.json'),
-    `${JSON.stringify({ name: 'strongroom-engine', format: 5 })}\n`,
+    `${JSON.stringify({ name: 'strongroom-engine', format: 6 })}\n`,
   )
   const before = [await formatIn(directory), await readFile(join(directory, 'data.mdb'))]
   const args = ['serve', '--port', '0', '--data', directory]
   expect(await strongroom(args, { stdin: '' })).toEqual({
     code: 1,
     stdout: '',
-    stderr: `Cannot open the data directory "${directory}": it was written by a newer version (format 5, and this version knows formats up to 4): start that version again, or restore a backup that this version made\n`,
+    stderr: `Cannot open the data directory "${directory}": it was written by a newer version (format 6, and this version knows formats up to 5): start that version again, or restore a backup that this version made\n`,
   })
   expect([await formatIn(directory), await readFile(join(directory, 'data.mdb'))]).toEqual(before)
   expect(backupsIn(directory)).toEqual([])

@@ -4,6 +4,10 @@
 //   index entry: index id (4) | hash (2) | partition key | sort key, escaped | item key
 //   TTL entry:   ttl id (4) | expiry in epoch seconds (6) | item key
 //
+// The hash is of the first four bytes of the partition key: it divides a table into scan segments, and
+// partitions whose keys begin alike, with the same kind or about the same time, still share pages, so that
+// a commit that writes several of them writes few pages.
+//
 // A partition key is its length (1) and its bytes, or if it is longer than 255 bytes, a zero and its
 // SHA-256, because partitions have no order. Escaping turns 00 into 00 FF and ends with 00 00, which
 // keeps the order of sort keys of different lengths. The longest entry (a local index on 1,024 zero
@@ -18,6 +22,10 @@ import type { KeyAttribute, KeySchema, KeyType } from './storage.ts'
 const MAX_PARTITION_BYTES = 2048
 const MAX_SORT_BYTES = 1024
 const MAX_RAW_PARTITION_BYTES = 255
+const HASHED_BYTES = 4
+/** Where the bytes of the partition key begin, after id, hash and length. */
+const PARTITION_AT = 7
+const DIGEST_BYTES = 32
 
 // Long texts are measured before they are written, so this never overflows.
 const scratch = allocate(3 * 2048 + 64)
@@ -74,6 +82,21 @@ function assertFits(value: Value, maxBytes: number): void {
   if (!fitting) throw new TypeError(`Cannot use a key value of more than ${maxBytes} bytes`)
 }
 
+/** Writes the hash of the partition key's bytes up to `end`: FNV-1a, folded. */
+function writeHash(target: FastBuffer, start: number, end: number): void {
+  let hash = 0x811c9dc5
+  for (let i = start + PARTITION_AT; i < end; i++) hash = Math.imul(hash ^ target[i]!, 0x01000193)
+  hash ^= hash >>> 16
+  target[start + 4] = hash >>> 8
+  target[start + 5] = hash
+}
+
+/** Replaces the hash in an encoded key by that of the first bytes of the partition key. */
+export function rewriteHash(key: FastBuffer, start: number, hashedBytes: number): void {
+  const size = key[start + PARTITION_AT - 1]! || DIGEST_BYTES
+  writeHash(key, start, start + PARTITION_AT + Math.min(size, hashedBytes))
+}
+
 /** Writes id, hash and partition key. */
 export function writePartition(
   id: number,
@@ -83,7 +106,7 @@ export function writePartition(
   start: number,
 ): number {
   writeId(id, target, start)
-  const begin = start + 7
+  const begin = start + PARTITION_AT
   let end: number
   if (typeof value === 'string' && value.length * 3 <= MAX_RAW_PARTITION_BYTES && type === 'S') {
     end = writeText(value, target, begin)
@@ -100,12 +123,7 @@ export function writePartition(
       end = copyBytes(digest, 0, digest.length, target, begin)
     }
   }
-  // FNV-1a, folded: spreads partitions evenly over scan segments.
-  let hash = 0x811c9dc5
-  for (let i = begin; i < end; i++) hash = Math.imul(hash ^ target[i]!, 0x01000193)
-  hash ^= hash >>> 16
-  target[start + 4] = hash >>> 8
-  target[start + 5] = hash
+  writeHash(target, start, Math.min(begin + HASHED_BYTES, end))
   return end
 }
 

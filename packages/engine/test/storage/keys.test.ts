@@ -97,6 +97,22 @@ describe('partitions', () => {
     expect(sharing).toEqual([])
   })
 
+  test('that begin with the same four bytes are neighbours, in the order of their bytes', () => {
+    const names = [
+      'EVT#0001',
+      'EVT#0002',
+      'EVT#0003',
+      'DUE#0001',
+      'DUE#0002',
+      'SRC#0001',
+      '0001-EVT',
+    ]
+    const sorted = names.toSorted((a, b) => Buffer.compare(partitionKey(a), partitionKey(b)))
+    const at = (name: string) => sorted.indexOf(name)
+    expect([at('EVT#0002') - at('EVT#0001'), at('EVT#0003') - at('EVT#0002')]).toEqual([1, 1])
+    expect(at('DUE#0002') - at('DUE#0001')).toBe(1)
+  })
+
   test('the longest keys that DynamoDB allows fit into an index entry', () => {
     const worst = { p: 'é'.repeat(1024), s: new Uint8Array(1024) }
     const index: IndexRecord = {

@@ -14,7 +14,7 @@ import {
 import { entity } from '@strongroom/kit/entity'
 import { transact } from '@strongroom/kit/transact'
 import { expr } from '@strongroom/kit/expression'
-import { newId } from '@strongroom/kit/ids'
+import { newTimeOrderedId } from '@strongroom/kit/ids'
 import { noDeliveries } from '../deliveries/state.ts'
 import {
   DedupItem,
@@ -187,7 +187,7 @@ function validateSupplied(event: Event): void {
 
 function newEvent(input: CreateEventInput, receivedAt: number): Event {
   const { sourceId, userId, reason, contentType, query } = input
-  const locator = { eventId: newId('evt'), sourceId, receivedAt }
+  const locator = { eventId: newTimeOrderedId('evt', receivedAt), sourceId, receivedAt }
   const { PK, SK } = eventKey.of(locator)
   const { GSI1PK, GSI1SK } = eventById.of(locator)
   const event: Event = {

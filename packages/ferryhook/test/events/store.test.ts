@@ -28,6 +28,17 @@ describe.each(testStores())('events on $name', (store) => {
 
   const stored = (PK: string, SK: string) => bench.stored('ferryhook-events', { PK, SK })
 
+  test('the id of a later event sorts after that of an earlier one', async () => {
+    const receivedAt = bench.clock.now()
+    const ids: string[] = []
+    for (const later of [0, 1, 64, 5_000]) {
+      const { eventId } = await events.create(eventInput({ receivedAt: receivedAt + later }))
+      ids.push(eventId)
+    }
+    const byBytes = ids.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    expect(ids).toEqual(byBytes)
+  })
+
   test('an event is stored attribute for attribute as the specification shows', async () => {
     const { sourceId, userId } = eventInput()
     const receivedAt = bench.clock.now()

@@ -6,6 +6,7 @@ import { decodeItem } from '../codec.ts'
 import { ALL_COUNTS, countKey, readCount } from '../counts.ts'
 import { requireKey } from '../item-keys/encrypted-value.ts'
 import { hasEntry, projectedSize, writeEntryKey } from '../indexes.ts'
+import { rewriteHash } from '../keys.ts'
 import { allocate, type FastBuffer } from '../lmdb/bytes.ts'
 import { type Environment, KeySource } from '../lmdb/lmdb.ts'
 import { lmdbRange } from '../reads.ts'
@@ -26,6 +27,8 @@ export const toFormat3: Conversion = {
 }
 
 const LAST_KEY = allocate(16).fill(255)
+/** Up to format 4, the hash of a key was of the whole partition key. */
+const HASHED_BYTES = Number.POSITIVE_INFINITY
 const source = new KeySource()
 const entry = allocate(16_384)
 
@@ -92,6 +95,7 @@ function isInIndex(env: Environment, index: IndexRecord, key: Buffer, item: Item
   if (!hasEntry(index, item)) return false
   if (index.status === 'ACTIVE') return true
   const { end } = writeEntryKey(index, item, { bytes: key, start: 0, end: key.length }, entry, 0)
+  rewriteHash(entry, 0, HASHED_BYTES)
   return env.entries.get(source.ofBytes(entry, 0, end)) !== undefined
 }
 

@@ -47,7 +47,8 @@ function copyItems(tx: Transaction, key: JobKey, job: CopyJob, target: TableReco
   let found = 0
   let last: string | undefined
   for (const { key: stored, value } of tx.env.items.getRange(lmdbRange(bounds, false))) {
-    tx.put(target, requireKey(value), undefined)
+    const item = requireKey(value)
+    tx.put(target, item, job.isRepeated ? tx.get(target, item) : undefined)
     if (++found === MAX_STEP_ITEMS || performance.now() - started > MAX_STEP_MS) {
       last = stored.bytes.toString('base64', 0, stored.length)
       break

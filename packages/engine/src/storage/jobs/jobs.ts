@@ -13,6 +13,8 @@ export interface CopyJob {
   from: number
   /** The key of the last copied item. */
   after?: string
+  /** Some items have been copied before, because a conversion changed their order. */
+  isRepeated?: true
   /** Set when all items are copied: the changes after `from` up to this one must still be undone. */
   undoTo?: number
 }

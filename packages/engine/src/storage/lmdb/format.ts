@@ -19,7 +19,7 @@ import { createPrivateFileSync, temporaryPath } from '@strongroom/platform/priva
 import { cannotOpen } from './failures.ts'
 
 /** To raise it, add a conversion to `../conversions/list.ts`. */
-export const FORMAT_VERSION = 4
+export const FORMAT_VERSION = 5
 const OLDEST_VERSION = 1
 export const FORMAT_FILE = 'format.json'
 export const DATA_FILE = 'data.mdb'

@@ -61,18 +61,18 @@ describe('a directory that must not be opened', () => {
   test('one of a newer format is refused with both versions named', async () => {
     const directory = await filledDirectory()
     const file = join(directory, 'format.json')
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":4', '"format":5'))
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":5', '"format":6'))
     expect(refusal(directory)).toContain(
-      'it was written by a newer version (format 5, and this version knows formats up to 4): start that version again, or restore a backup that this version made',
+      'it was written by a newer version (format 6, and this version knows formats up to 5): start that version again, or restore a backup that this version made',
     )
   })
 
   test('one of an older format is refused until it is converted', async () => {
     const directory = await filledDirectory()
     const file = join(directory, 'format.json')
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":4', '"format":1'))
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":5', '"format":1'))
     expect(refusal(directory)).toContain(
-      'an older version wrote it (format 1, and this version needs 4): start the server, which makes a copy of it and converts it',
+      'an older version wrote it (format 1, and this version needs 5): start the server, which makes a copy of it and converts it',
     )
   })
 

@@ -89,7 +89,7 @@ describe('a backup file of format 2', () => {
   })
 })
 
-describe.each([2, 3, 4])('a data directory of format %i', (format) => {
+describe.each([2, 3, 4, 5])('a data directory of format %i', (format) => {
   test('is opened with its tables, items, indexes and counts', async () => {
     const directory = join(temporaryDirectory(), 'data')
     mkdirSync(directory)

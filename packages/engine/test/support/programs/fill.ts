@@ -42,7 +42,8 @@ for (let round = 0; ; round++) {
   acknowledged += outcomes.length - rejected.length
   if (rejected.length === 0) continue
   const errors = rejected.map((outcome) => outcome.reason as NodeJS.ErrnoException)
-  const again = await batch('again')
+  // More than the pages that the failed commit has left.
+  const again = (await Promise.all(['d', 'e', 'f'].map(batch))).flat()
   console.log(
     JSON.stringify({
       step: 'full',
