@@ -86,7 +86,8 @@ export const batchWriteItem: Operation<BatchWriteItemInput, BatchWriteItemOutput
             tx.overwrite(table, item)
             continue
           }
-          const old = tx.get(table, 'item' in write ? keyOf(table, write.item) : write.key)
+          const key = 'item' in write ? keyOf(table, write.item) : write.key
+          const old = tx.get(table, key, metered ? undefined : [])
           if (item) tx.put(table, item, old)
           else if (old) tx.delete(table, old)
           meter.write(table, old, item)

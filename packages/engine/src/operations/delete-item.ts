@@ -15,11 +15,11 @@ import {
   tableNameOfWrite,
 } from '../validation/shapes.ts'
 import { capacityMeter } from './capacity.ts'
-import { rejectPathsIntoKeys } from './expressions.ts'
+import { expressionAttributes, rejectPathsIntoKeys } from './expressions.ts'
 import { readPlaceholders } from './form.ts'
 import { collectionMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
-import { checkReturnValues, returnValues, writeResponse } from './put-item.ts'
+import { checkReturnValues, returnValues, showsOldItem, writeResponse } from './put-item.ts'
 import { assertCondition, checked, readCondition, singleConsumption } from './write.ts'
 
 export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
@@ -57,8 +57,9 @@ export const deleteItem: Operation<DeleteItemInput, WriteOutput> = {
     checkKey(table, key)
 
     const meter = capacityMeter(input.ReturnConsumedCapacity)
+    const only = showsOldItem(input) ? undefined : expressionAttributes({ condition })
     const old = await storage.write((tx) => {
-      const current = tx.get(table, key)
+      const current = tx.get(table, key, only)
       assertCondition(condition, current, input.ReturnValuesOnConditionCheckFailure)
       if (current) tx.delete(table, current)
       meter.write(table, current, undefined)

@@ -43,6 +43,11 @@ function notScalar(kind: 'Key' | 'IndexKey', name: string): Error {
   )
 }
 
+/** The top-level attributes in the expressions of a write. */
+export function expressionAttributes(expressions: Expressions): string[] {
+  return allPaths(expressions).map(([name]) => String(name))
+}
+
 function allPaths({ condition, projection, update }: Expressions): Path[] {
   const paths = condition ? pathsOf(condition) : []
   if (projection) paths.push(...projection.paths)

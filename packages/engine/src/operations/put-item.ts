@@ -18,7 +18,7 @@ import {
 } from '../validation/shapes.ts'
 import { itemToWire } from '../values/wire.ts'
 import { capacityMeter, isMetered } from './capacity.ts'
-import { rejectPathsIntoKeys } from './expressions.ts'
+import { expressionAttributes, rejectPathsIntoKeys } from './expressions.ts'
 import { readPlaceholders } from './form.ts'
 import { collectionMetrics, wireMetrics } from './item-collections.ts'
 import type { Operation } from './operation.ts'
@@ -87,8 +87,9 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
 
     const meter = capacityMeter(input.ReturnConsumedCapacity)
     const key = keyOf(table, item)
+    const only = showsOldItem(input) ? undefined : expressionAttributes({ condition })
     const old = await storage.write((tx) => {
-      const current = tx.get(table, key)
+      const current = tx.get(table, key, only)
       assertCondition(condition, current, input.ReturnValuesOnConditionCheckFailure)
       tx.put(table, item, current)
       meter.write(table, current, item)
@@ -102,6 +103,20 @@ export const putItem: Operation<PutItemInput, WriteOutput> = {
   },
 
   toResponse: writeResponse,
+}
+
+/** Whether the response depends on attributes of the old item that the condition does not name. */
+export function showsOldItem(
+  input: Pick<
+    PutItemInput,
+    'ReturnValues' | 'ReturnValuesOnConditionCheckFailure' | 'ReturnConsumedCapacity'
+  >,
+): boolean {
+  return (
+    input.ReturnValues === 'ALL_OLD' ||
+    input.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' ||
+    isMetered(input.ReturnConsumedCapacity)
+  )
 }
 
 /** Put and delete can only return the old item. */

@@ -18,7 +18,7 @@ import {
 import { checkExpressionParameters } from '../validation/parameters.ts'
 import { itemToWire } from '../values/wire.ts'
 import type { Item } from '../values/types.ts'
-import { rejectPathsIntoKeys } from './expressions.ts'
+import { expressionAttributes, rejectPathsIntoKeys } from './expressions.ts'
 import { readPlaceholders, type Form, readExpressionValues } from './form.ts'
 import { checkTargets, readUpdate, updatedItem } from './update-item.ts'
 import { assertCondition, checkItemSize, readCondition } from './write.ts'
@@ -41,12 +41,14 @@ export interface TableAction {
   key: Item
   /** Whether the result depends on the old item. */
   needsOld: boolean
+  /** The attributes of the old item on which the result depends; undefined for all. */
+  attributes: readonly string[] | undefined
   /** Makes the checks for which AWS rejects the whole request. */
   refuseEmptyKeys(): void
   /** Makes the checks that do not need the old item. */
   check(): void
   /** Returns the new item; undefined if there is none afterwards. */
-  decide(old: Item | undefined): Item | undefined
+  decide(tx: WriteTx, old: Item | undefined): Item | undefined
   write(tx: WriteTx, old: Item | undefined, next: Item | undefined): void
 }
 
@@ -111,6 +113,7 @@ export function bindAction(
     table,
     key: putting ? keyOf(table, item) : item,
     needsOld,
+    attributes: onFailure === 'ALL_OLD' ? undefined : expressionAttributes({ condition, update }),
     refuseEmptyKeys() {
       rejectEmptyKeys(table, item)
       if (putting) rejectEmptyIndexKeys(table, item)
@@ -125,13 +128,13 @@ export function bindAction(
       }
       rejectPathsIntoKeys(table, { condition, update })
     },
-    decide(old) {
+    decide(tx, old) {
       assertCondition(condition, old, onFailure)
       switch (kind) {
         case 'Put':
           return item
         case 'Update':
-          return updatedItem(table, update, old, item)
+          return updatedItem(table, update, { old, key: item, tx })
         case 'Delete':
           return undefined
         case 'ConditionCheck':
@@ -141,6 +144,7 @@ export function bindAction(
     write(tx, old, next) {
       if (kind === 'ConditionCheck') return
       if (!needsOld) tx.overwrite(table, item)
+      else if (next && old && kind === 'Update') tx.update(table, next, old)
       else if (next) tx.put(table, next, old)
       else if (old) tx.delete(table, old)
     },

@@ -128,15 +128,15 @@ export async function writeAll(
     const known = token === undefined ? undefined : tx.token(token)
     if (known && known.hash !== hash) throw idempotentParameterMismatch()
     const showsOld = known !== undefined || isMetered(input.ReturnConsumedCapacity)
-    const old = targets.map(({ table, key, needsOld }) =>
-      needsOld || showsOld ? tx.get(table, key) : undefined,
+    const old = targets.map(({ table, key, needsOld, attributes: only }) =>
+      needsOld || showsOld ? tx.get(table, key, showsOld ? undefined : only) : undefined,
     )
     // A repeated request has happened already; AWS then charges it as a read.
     if (known) return repeatedOutput(input, targets, old)
 
     const next: (Item | undefined)[] = []
     assertNoReasons(
-      targets.map((target, at) => reasonOf(() => void (next[at] = target.decide(old[at])))),
+      targets.map((target, at) => reasonOf(() => void (next[at] = target.decide(tx, old[at])))),
     )
     const meter = capacityMeter(input.ReturnConsumedCapacity, 'write')
     targets.forEach((target, at) => {

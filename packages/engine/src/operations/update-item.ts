@@ -10,7 +10,7 @@ import {
   updatedAttributes,
   updateTargets,
 } from '../expressions/update.ts'
-import type { TableRecord } from '../storage/storage.ts'
+import type { TableRecord, WriteTx } from '../storage/storage.ts'
 import type { Item } from '../values/types.ts'
 import { checkIndexKeys, checkKey, rejectEmptyUpdatedIndexKeys } from '../validation/keys.ts'
 import { existingTable } from '../validation/names.ts'
@@ -26,8 +26,8 @@ import {
   structure,
   tableNameOfWrite,
 } from '../validation/shapes.ts'
-import { capacityMeter } from './capacity.ts'
-import { rejectPathsIntoKeys } from './expressions.ts'
+import { capacityMeter, isMetered } from './capacity.ts'
+import { expressionAttributes, rejectPathsIntoKeys } from './expressions.ts'
 import { type Form, readPlaceholders } from './form.ts'
 import { readAttributeUpdates } from './legacy-updates.ts'
 import { collectionMetrics } from './item-collections.ts'
@@ -71,11 +71,13 @@ export const updateItem: Operation<UpdateItemInput, WriteOutput> = {
     checkKey(table, key)
 
     const meter = capacityMeter(input.ReturnConsumedCapacity)
+    const only = showsWholeItems(input) ? undefined : expressionAttributes({ condition, update })
     const { old, item } = await storage.write((tx) => {
-      const current = tx.get(table, key)
+      const current = tx.get(table, key, only)
       assertCondition(condition, current, input.ReturnValuesOnConditionCheckFailure)
-      const next = updatedItem(table, update, current, key)
-      if (next) tx.put(table, next, current)
+      const next = updatedItem(table, update, { old: current, key, tx })
+      if (next && current) tx.update(table, next, current)
+      else if (next) tx.put(table, next, undefined)
       meter.write(table, current, next)
       return { old: current, item: next }
     })
@@ -106,6 +108,16 @@ function readRequest(input: UpdateItemInput, form: Form) {
   return { key, update, condition }
 }
 
+/** Whether the response depends on attributes that the expressions do not name. */
+function showsWholeItems(input: UpdateItemInput): boolean {
+  return (
+    input.ReturnValues === 'ALL_OLD' ||
+    input.ReturnValues === 'ALL_NEW' ||
+    input.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' ||
+    isMetered(input.ReturnConsumedCapacity)
+  )
+}
+
 export function readUpdate(
   text: string | null | undefined,
   placeholders: Placeholders,
@@ -133,8 +145,7 @@ export function checkTargets(table: TableRecord, update: Update | undefined): vo
 export function updatedItem(
   table: TableRecord,
   update: Update | undefined,
-  old: Item | undefined,
-  key: Item,
+  { old, key, tx }: { old: Item | undefined; key: Item; tx: WriteTx },
 ): Item | undefined {
   if (!update) return old ?? key
   if (!old && onlyRemoves(update)) return undefined
@@ -143,7 +154,7 @@ export function updatedItem(
     rejectEmptyUpdatedIndexKeys(table, next)
     checkIndexKeys(table, next)
   }
-  checkUpdatedItemSize(next)
+  checkUpdatedItemSize(next, old ? tx.omittedSize(old) : 0)
   return next
 }
 

@@ -42,8 +42,9 @@ export function checkItemSize(item: Item): void {
   }
 }
 
-export function checkUpdatedItemSize(item: Item): void {
-  if (!isWithin(item, MAX_ITEM_BYTES)) throw updatedItemTooLarge()
+/** `omittedSize` is the size of attributes that are not in `item`. */
+export function checkUpdatedItemSize(item: Item, omittedSize: number): void {
+  if (!isWithin(item, MAX_ITEM_BYTES - omittedSize)) throw updatedItemTooLarge()
 }
 
 /** The condition of a write, in either of the two ways to say it. */

@@ -32,7 +32,7 @@ export async function runWrite(
   const meter = capacityMeter(detail)
   const { old, item } = await storage.write((tx) => {
     const current = tx.get(action.table, action.key)
-    const next = action.decide(current)
+    const next = action.decide(tx, current)
     action.write(tx, current, next)
     meter.write(action.table, current, next)
     return { old: current, item: next }

@@ -68,7 +68,7 @@ function insertion(table: TableRecord, item: Item): WriteAction {
       }
       put.check()
     },
-    decide(old) {
+    decide(_tx, old) {
       if (old) throw duplicateItem()
       return item
     },
@@ -92,7 +92,10 @@ function change(table: TableRecord, body: Change, bound: Bound, onFailure: OnFai
     onFailure,
   })
   // Deleting a missing item succeeds without evaluating the condition.
-  const action: TableAction = { ...removal, decide: (old) => old && removal.decide(old) }
+  const action: TableAction = {
+    ...removal,
+    decide: (tx, old) => old && removal.decide(tx, old),
+  }
   return { action, update: undefined, item: key }
 }
 

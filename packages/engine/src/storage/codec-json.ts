@@ -11,7 +11,6 @@ import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './lmdb/bytes.
 import * as codec from './codec.ts'
 
 const literal = (text: string): Uint8Array => Buffer.from(text)
-const OPEN_S = literal('{"S":')
 const OPEN_N = literal('{"N":"')
 const OPEN_B = literal('{"B":"')
 const OPEN_L = literal('{"L":[')
@@ -35,17 +34,17 @@ const CLOSE_LIST = 0x5d
 const MAX_ESCAPED_BYTES = 6
 const ROOM = 64
 
-/** Whether one of the four bytes of a word must be escaped. */
-function needsEscape(word: number): boolean {
+/** Has a bit of ESCAPED_BITS if one of the four bytes of a word must be escaped. */
+function escapesIn(word: number): number {
   const quote = word ^ 0x22222222
   const backslash = word ^ 0x5c5c5c5c
   const control = (word - 0x20202020) & ~word
-  return (
-    ((control | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash)) &
-      0x80808080) !==
-    0
-  )
+  return control | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash)
 }
+
+const ESCAPED_BITS = 0x80808080
+/** `{"S"` as a word. */
+const OPEN_S_WORD = 0x2253227b
 
 function isEscaped(byte: number): boolean {
   return byte < 0x20 || byte === QUOTE || byte === BACKSLASH
@@ -112,10 +111,10 @@ export class JsonWriter {
     const tag = this.#source[this.#at++]
     switch (tag) {
       case codec.ASCII8:
-        return this.#wrapped(OPEN_S, this.#source[this.#at++]!)
+        return this.#text(this.#source[this.#at++]!)
       case codec.ASCII32:
       case codec.UTF8:
-        return this.#wrapped(OPEN_S, this.#count())
+        return this.#text(this.#count())
       case codec.NULL:
         this.#literal(NULL_VALUE)
         return 1
@@ -146,10 +145,15 @@ export class JsonWriter {
     }
   }
 
-  #wrapped(open: Uint8Array, length: number): number {
-    this.#literal(open)
-    this.#quoted(length)
-    this.bytes[this.position++] = CLOSE
+  #text(length: number): number {
+    const start = this.#take(length)
+    this.#reserve(MAX_ESCAPED_BYTES * length + ROOM)
+    const { bytes, position } = this
+    this.#view.setInt32(position, OPEN_S_WORD, true)
+    bytes[position + 4] = COLON
+    const end = this.#writeQuoted(start, length, position + 5)
+    bytes[end] = CLOSE
+    this.position = end + 1
     return length
   }
 
@@ -287,37 +291,62 @@ export class JsonWriter {
     return length
   }
 
-  /** Copies a quoted text from the source; JSON.stringify handles texts that need escapes. */
   #quoted(length: number): void {
     const start = this.#take(length)
     this.#reserve(MAX_ESCAPED_BYTES * length + ROOM)
-    const position = this.position
-    this.bytes[position] = QUOTE
-    if (this.#copyPlain(start, length, position + 1)) {
-      this.bytes[position + length + 1] = QUOTE
-      this.position = position + length + 2
-      return
-    }
-    const text = JSON.stringify(utf8Slice.call(this.#source, start, start + length))
-    this.position = position + this.bytes.utf8Write(text, position)
+    this.position = this.#writeQuoted(start, length, this.position)
   }
 
-  /** Returns false if a character needs an escape; the bytes written so far are then invalid. */
+  /**
+   * Copies a text from the source in quotes and returns its end; JSON.stringify handles texts that need
+   * escapes.
+   */
+  #writeQuoted(start: number, length: number, position: number): number {
+    const { bytes } = this
+    bytes[position] = QUOTE
+    if (this.#copyPlain(start, length, position + 1)) {
+      bytes[position + length + 1] = QUOTE
+      return position + length + 2
+    }
+    const text = JSON.stringify(utf8Slice.call(this.#source, start, start + length))
+    return position + bytes.utf8Write(text, position)
+  }
+
+  /** Returns false if a character needs an escape; the copied bytes are then invalid. */
   #copyPlain(from: number, length: number, to: number): boolean {
     const source = this.#sourceView
     const target = this.#view
-    const words = length & ~3
-    for (let i = 0; i < words; i += 4) {
+    if (length < 4) {
+      for (let i = 0; i < length; i++) {
+        const byte = source.getUint8(from + i)
+        if (isEscaped(byte)) return false
+        target.setUint8(to + i, byte)
+      }
+      return true
+    }
+    // The last word overlaps the one before, so that no bytes are left.
+    const last = length - 4
+    let escapes = 0
+    let i = 0
+    for (; i < last - 12; i += 16) {
+      const first = source.getInt32(from + i, true)
+      const second = source.getInt32(from + i + 4, true)
+      const third = source.getInt32(from + i + 8, true)
+      const fourth = source.getInt32(from + i + 12, true)
+      escapes |= escapesIn(first) | escapesIn(second) | escapesIn(third) | escapesIn(fourth)
+      target.setInt32(to + i, first, true)
+      target.setInt32(to + i + 4, second, true)
+      target.setInt32(to + i + 8, third, true)
+      target.setInt32(to + i + 12, fourth, true)
+    }
+    for (; i < last; i += 4) {
       const word = source.getInt32(from + i, true)
-      if (needsEscape(word)) return false
+      escapes |= escapesIn(word)
       target.setInt32(to + i, word, true)
     }
-    for (let i = words; i < length; i++) {
-      const byte = source.getUint8(from + i)
-      if (isEscaped(byte)) return false
-      target.setUint8(to + i, byte)
-    }
-    return true
+    const word = source.getInt32(from + last, true)
+    target.setInt32(to + last, word, true)
+    return ((escapes | escapesIn(word)) & ESCAPED_BITS) === 0
   }
 
   #plain(ascii: string): void {

@@ -4,7 +4,7 @@
 // it. Decoded values never share memory with their bytes.
 
 import { type Member, sortedSet } from '../values/sets.ts'
-import { CONTAINER_BYTES, ENTRY_BYTES, numberSize } from '../values/size.ts'
+import { attributeSize, CONTAINER_BYTES, ENTRY_BYTES, numberSize } from '../values/size.ts'
 import { NumberValue, setAttribute, type Item, type SetValue, type Value } from '../values/types.ts'
 import { allocate, latin1Slice, utf8Slice, type FastBuffer } from './lmdb/bytes.ts'
 
@@ -33,8 +33,30 @@ export const LONG_NAME = 255
 /** Deeper than any valid value; protects the stack from corrupt or unchecked ones. */
 export const MAX_DEPTH = 100
 
+const MIN_VIEWED_BYTES = 256
+
 const double = new Float64Array(1)
 const doubleBytes = new Uint8Array(double.buffer)
+
+/** The bytes of an encoded item that become a map. */
+export interface EncodedMap {
+  name: string
+  start: number
+  end: number
+}
+
+/** An item of which some attributes were not decoded. */
+export interface DecodedParts {
+  item: Item
+  /** Of all attributes. */
+  names: string[]
+  /** Undefined for those that were not decoded. */
+  values: (Value | undefined)[]
+  /** Where each attribute begins, from the start of the item, and at last where the item ends. */
+  starts: number[]
+  /** The size of what was not decoded, as DynamoDB counts it. */
+  skippedSize: number
+}
 
 /** Encodes items one after the other into a growing buffer; offsets stay valid until `reset`. */
 export class ItemWriter {
@@ -56,17 +78,104 @@ export class ItemWriter {
   }
 
   item(item: Item): void {
-    this.reserve(16)
-    this.bytes[this.position++] = CODEC_VERSION
-    this.itemSize = 0
+    this.#begin()
     this.#map(item, 0)
   }
 
-  #map(map: Item, depth: number): void {
+  /** Appends bytes and returns where they start. */
+  append(bytes: Uint8Array): number {
+    const { length } = bytes
+    this.reserve(length)
+    const { bytes: target, position: start } = this
+    this.position = start + length
+    // The bytes of a read are the beginning of a longer buffer. A view of it costs more than this loop.
+    if (length < MIN_VIEWED_BYTES) for (let i = 0; i < length; i++) target[start + i] = bytes[i]!
+    else target.set(bytes.subarray(0, length), start)
+    return start
+  }
+
+  /** An item with further attributes, each of which is a map: an item that is encoded in this buffer. */
+  itemWith(item: Item, maps: readonly EncodedMap[]): void {
+    this.#begin()
+    this.#map(item, 0, maps.length)
+    for (const { name, start, end } of maps) {
+      this.#name(name)
+      this.reserve(1)
+      this.bytes[this.position++] = MAP
+      // Without the version.
+      this.#copy(start + 1, end)
+    }
+  }
+
+  /**
+   * Encodes a changed copy of an item whose bytes begin at `start` in this buffer. Only attributes that
+   * are not identical in both are encoded; the others, and those that were not decoded, are copied.
+   * Returns by how much the size has changed.
+   */
+  changed({ item: old, names, values, starts }: DecodedParts, start: number, item: Item): number {
+    this.#begin()
+    const countAt = this.position
+    this.#count(0)
+    const newNames = Object.keys(item)
+    let count = 0
+    let decoded = 0
+    let removedSize = 0
+    /** Where the attributes that are copied together begin. */
+    let from = starts[0]!
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!
+      const value = values[i]
+      if (value === undefined || item[name] === value) {
+        if (value !== undefined) decoded++
+        count++
+        continue
+      }
+      this.#copy(start + from, start + starts[i]!)
+      from = starts[i + 1]!
+      removedSize += attributeSize(old, name)
+      if (!Object.hasOwn(item, name)) continue
+      this.#attribute(name, item[name]!)
+      decoded++
+      count++
+    }
+    this.#copy(start + from, start + starts[names.length]!)
+    if (newNames.length > decoded) {
+      for (const name of newNames) {
+        if (Object.hasOwn(old, name)) continue
+        this.#attribute(name, item[name]!)
+        count++
+      }
+    }
+    const end = this.position
+    this.position = countAt
+    this.#uint32(count)
+    this.position = end
+    return this.itemSize - removedSize
+  }
+
+  #attribute(name: string, value: Value): void {
+    this.#name(name)
+    this.#value(value, 0)
+  }
+
+  #begin(): void {
+    this.reserve(16)
+    this.bytes[this.position++] = CODEC_VERSION
+    this.itemSize = 0
+  }
+
+  #copy(start: number, end: number): void {
+    if (start === end) return
+    this.reserve(end - start)
+    this.bytes.copyWithin(this.position, start, end)
+    this.position += end - start
+  }
+
+  #map(map: Item, depth: number, further = 0): void {
     // In a parsed map every enumerable property is an own one; keys() also skips inherited ones.
     const names = Object.keys(map)
     if (depth > 0) this.itemSize += CONTAINER_BYTES + ENTRY_BYTES * names.length
-    this.#count(names.length)
+    this.#count(names.length + further)
     for (let i = 0; i < names.length; i++) {
       const name = names[i]!
       this.#name(name)
@@ -250,15 +359,111 @@ export class ItemWriter {
 // `!(at <= length)`.
 let source: Uint8Array = new Uint8Array(0)
 let at = 0
+let limit = 0
 
 /** Throws on bytes that are not an item; the bytes may be overwritten afterwards. */
-export function decodeItem(bytes: Uint8Array): Item {
-  source = bytes
-  if (bytes[0] !== CODEC_VERSION) throw corrupt(`unknown item version ${bytes[0]}`)
-  at = 1
+export function decodeItem(bytes: Uint8Array, start = 0, end = bytes.length): Item {
+  beginItem(bytes, start, end)
   const item = readMap(0)
-  if (!(at <= bytes.length)) throw corrupt('an item ends too early')
+  if (!(at <= limit)) throw corrupt('an item ends too early')
   return item
+}
+
+/** Decodes only the attributes in one of two collections of names; otherwise like `decodeItem`. */
+export function decodeParts(
+  bytes: Uint8Array,
+  wanted: ReadonlySet<string>,
+  more: readonly string[],
+  start = 0,
+  end = bytes.length,
+): DecodedParts {
+  beginItem(bytes, start, end)
+  const count = readCount()
+  const item: Item = {}
+  const names: string[] = []
+  const values: (Value | undefined)[] = []
+  const starts: number[] = []
+  let skippedSize = 0
+  for (let i = 0; i < count; i++) {
+    const nameStart = at
+    const name = readName()
+    let value: Value | undefined
+    if (wanted.has(name) || more.includes(name)) {
+      value = readValue(0)
+      if (name === '__proto__') setAttribute(item, name, value)
+      else item[name] = value
+    } else skippedSize += nameSize(nameStart, at) + skipValue(0)
+    names.push(name)
+    values.push(value)
+    starts.push(nameStart - start)
+  }
+  if (!(at <= limit)) throw corrupt('an item ends too early')
+  starts.push(at - start)
+  return { item, names, values, starts, skippedSize }
+}
+
+function beginItem(bytes: Uint8Array, start: number, end: number): void {
+  if (bytes[start] !== CODEC_VERSION) throw corrupt(`unknown item version ${bytes[start]}`)
+  source = bytes
+  at = start + 1
+  limit = end
+}
+
+function nameSize(start: number, end: number): number {
+  return end - start - (source[start] === LONG_NAME ? 5 : 1)
+}
+
+/** Returns the size of the value as DynamoDB counts it. */
+function skipValue(depth: number): number {
+  const tag = source[at]
+  switch (tag) {
+    case ASCII8:
+    case BYTES8:
+      at++
+      return skip(source[at++]!)
+    case ASCII32:
+    case UTF8:
+    case BYTES32:
+      at++
+      return skip(readCount())
+    case NULL:
+    case FALSE:
+    case TRUE:
+      at++
+      return 1
+    case INT8:
+    case INT32:
+    case DOUBLE:
+    case DECIMAL:
+      return numberSize(readValue(depth) as number | NumberValue)
+    default:
+      at++
+      return skipCollection(tag, depth + 1)
+  }
+}
+
+function skip(size: number): number {
+  at += size
+  if (!(at <= limit)) throw corrupt('a text ends too early')
+  return size
+}
+
+function skipCollection(tag: number | undefined, depth: number): number {
+  if (depth > MAX_DEPTH) throw corrupt('a value is nested too deep')
+  if (tag === undefined || tag < LIST || tag > BINARY_SET) throw corrupt(`unknown value tag ${tag}`)
+  const count = readCount()
+  const isSet = tag !== LIST && tag !== MAP
+  let size = isSet ? 0 : CONTAINER_BYTES + ENTRY_BYTES * count
+  for (let i = 0; i < count; i++) {
+    if (tag === MAP) size += skipName()
+    size += skipValue(depth)
+  }
+  return size
+}
+
+function skipName(): number {
+  const length = source[at++]!
+  return skip(length === LONG_NAME ? readCount() : length)
 }
 
 export function corrupt(detail: string): Error {
@@ -275,7 +480,7 @@ function readUint32(): number {
 
 function readCount(): number {
   const count = readUint32()
-  if (count > source.length) throw corrupt(`impossible count ${count}`)
+  if (count > limit) throw corrupt(`impossible count ${count}`)
   return count
 }
 
@@ -299,7 +504,7 @@ function readName(): string {
   if (length > 40) return readLongName(length)
   const start = at
   const end = (at = start + length)
-  if (!(end <= bytes.length)) throw corrupt('a name ends too early')
+  if (!(end <= limit)) throw corrupt('a name ends too early')
   let hash = length
   for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0
   const slot = (hash ^ (hash >>> 11)) & (INTERNED - 1)
@@ -356,14 +561,14 @@ function readValue(depth: number): Value {
 function readText(slice: typeof utf8Slice, size: number): string {
   const start = at
   at += size
-  if (!(at <= source.length)) throw corrupt('a text ends too early')
+  if (!(at <= limit)) throw corrupt('a text ends too early')
   return slice.call(source, start, at)
 }
 
 function readBytes(size: number): Uint8Array {
   const start = at
   at += size
-  if (!(at <= source.length)) throw corrupt('a binary ends too early')
+  if (!(at <= limit)) throw corrupt('a binary ends too early')
   return new Uint8Array(source.buffer.slice(source.byteOffset + start, source.byteOffset + at))
 }
 

@@ -94,3 +94,23 @@ export function projectedSize(
   for (const name of names) size += attributeSize(item, name)
   return size
 }
+
+/** By table, because a changed table has a new record. */
+const entryNames = new WeakMap<TableRecord, ReadonlySet<string>>()
+
+/** The attributes that a write needs of the old item: its keys, and what its entries depend on. */
+export function namesForEntries(table: TableRecord): ReadonlySet<string> {
+  const known = entryNames.get(table)
+  if (known) return known
+  const names = new Set<string>()
+  for (const { keys } of [table, ...table.indexes]) {
+    names.add(keys.partition.name)
+    if (keys.sort) names.add(keys.sort.name)
+  }
+  for (const index of table.indexes) {
+    for (const name of projectedNames(table, index) ?? []) names.add(name)
+  }
+  if (table.ttl) names.add(table.ttl.attribute)
+  entryNames.set(table, names)
+  return names
+}

@@ -151,10 +151,17 @@ export interface TokenRecord {
  * checks that the table still exists and updates index and TTL entries.
  */
 export interface WriteTx {
-  /** Sees the puts and deletes of this and of earlier `run`s. */
-  get(table: TableRecord, key: Item): Item | undefined
+  /**
+   * Sees the puts and deletes of this and of earlier `run`s. With `only`, other attributes are missing,
+   * except those that are keys or in the projection of an index.
+   */
+  get(table: TableRecord, key: Item, only?: readonly string[]): Item | undefined
+  /** The size of the attributes that `get` left out of this item. */
+  omittedSize(item: Item): number
   /** `old` must be the result of `get` for this key. */
   put(table: TableRecord, item: Item, old: Item | undefined): void
+  /** A put of a changed copy of the old item, which keeps what `get` has left out. */
+  update(table: TableRecord, item: Item, old: Item): void
   /** A put without the old item. */
   overwrite(table: TableRecord, item: Item): void
   delete(table: TableRecord, old: Item): void

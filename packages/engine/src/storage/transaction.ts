@@ -4,6 +4,7 @@
 
 import { resourceNotFound } from '../errors.ts'
 import type { Clock } from '@strongroom/platform/clock'
+import { equal } from '../values/compare.ts'
 import { itemSize } from '../values/size.ts'
 import type { Item } from '../values/types.ts'
 import {
@@ -14,11 +15,18 @@ import {
   writeChangeKey,
 } from './changes/changes.ts'
 import { owners, VERSION_KEY, type Catalog, type EntryOwner } from './catalog.ts'
-import { ItemWriter, decodeItem } from './codec.ts'
+import { type DecodedParts, decodeItem, decodeParts, ItemWriter } from './codec.ts'
 import type { KeyWork } from './item-keys/item-keys.ts'
 import { requireKey } from './item-keys/encrypted-value.ts'
 import { CountChanges } from './counts.ts'
-import { hasEntry, projectedSize, sameEntry, writeEntryKey, writeEntryPrefix } from './indexes.ts'
+import {
+  hasEntry,
+  namesForEntries,
+  projectedSize,
+  sameEntry,
+  writeEntryKey,
+  writeEntryPrefix,
+} from './indexes.ts'
 import { writeItemKey } from './keys.ts'
 import { KeySource, type EncodedValue, type Environment } from './lmdb/lmdb.ts'
 import type { TableRecord, TokenRecord, WriteTx } from './storage.ts'
@@ -43,9 +51,29 @@ interface Operation {
   encrypted: boolean
 }
 
+/** A part of the writer's buffer. */
+interface Span {
+  start: number
+  end: number
+}
+
+interface Read extends Span {
+  item: Item
+  /** Undefined if the whole item was decoded. */
+  parts: DecodedParts | undefined
+}
+
+interface Replacement {
+  old: Item | undefined
+  oldSize: number
+  item: Item
+  size: number
+}
+
 type MetaKey = string | (string | number)[]
 
 const KEY_ROOM = 8192
+const NO_ITEM: Item = {}
 const NO_CHANGE: Position = { sequence: 0, at: 0 }
 
 export class Transaction implements WriteTx {
@@ -57,6 +85,8 @@ export class Transaction implements WriteTx {
   readonly #source = new KeySource()
   #operations: Operation[] = []
   #meta: { key: MetaKey; value: unknown }[] = []
+  /** The items that this `run` has read. */
+  #reads: Read[] = []
   /** The position of the last change that this `run` logged. */
   #position: Position | undefined
   /** The position of the last change before this `run`, read on first use. */
@@ -98,20 +128,26 @@ export class Transaction implements WriteTx {
     this.counts.begin()
     if (this.#operations.length > 0) this.#operations = []
     if (this.#meta.length > 0) this.#meta = []
+    if (this.#reads.length > 0) this.#reads = []
     this.#position = undefined
   }
 
-  get(table: TableRecord, key: Item): Item | undefined {
-    this.current(table)
-    if (this.#operations.length > 0) {
-      const pending = this.#pending(table, key)
-      if (pending !== undefined) {
-        if (pending.kind === REMOVE_ITEM) return undefined
-        return decodeItem(this.#writer.bytes.subarray(pending.valueStart, pending.valueEnd))
-      }
+  get(table: TableRecord, key: Item, only?: readonly string[]): Item | undefined {
+    const current = this.current(table)
+    const read = this.#stored(table, key)
+    if (read === undefined) return undefined
+    const { bytes } = this.#writer
+    if (only === undefined) read.item = decodeItem(bytes, read.start, read.end)
+    else {
+      read.parts = decodeParts(bytes, namesForEntries(current), only, read.start, read.end)
+      read.item = read.parts.item
     }
-    const item = this.env.items.get(this.#source.ofItem(table.id, table.keys, key))
-    return item && requireKey(item)
+    this.#reads.push(read)
+    return read.item
+  }
+
+  omittedSize(item: Item): number {
+    return this.#readOf(item)?.parts?.skippedSize ?? 0
   }
 
   put(table: TableRecord, item: Item, old: Item | undefined): void {
@@ -122,17 +158,62 @@ export class Transaction implements WriteTx {
     operation.valueEnd = this.#writer.position
     operation.encrypted = current.encrypted === true
     const size = this.#writer.itemSize
-    const oldSize = old === undefined ? 0 : itemSize(old)
-    this.counts.add(table.id, old === undefined ? 1 : 0, size - oldSize)
-    if (current.logs !== undefined) this.#log(current, old, item)
-    if (current.indexes.length === 0 && current.ttl === undefined) return
+    const oldSize = old === undefined ? 0 : this.#sizeOf(old)
+    if (current.logs !== undefined && !(size === oldSize && this.#isEqual(old, item))) {
+      this.#log(current, old, { item, start: operation.valueStart, end: operation.valueEnd })
+    }
+    this.#count(current, operation, { old, oldSize, item, size })
+  }
+
+  update(table: TableRecord, item: Item, old: Item): void {
+    const read = this.#readOf(old)
+    if (read?.parts === undefined) return this.put(table, item, old)
+    const current = this.current(table)
+    const operation = this.#itemOperation(PUT_ITEM, table, item)
+    operation.valueStart = this.#writer.position
+    const grown = this.#writer.changed(read.parts, read.start, item)
+    operation.valueEnd = this.#writer.position
+    operation.encrypted = current.encrypted === true
+    if (current.logs !== undefined && !(grown === 0 && equal(old, item))) {
+      this.#log(current, old, { item, start: operation.valueStart, end: operation.valueEnd })
+    }
+    const oldSize = this.#sizeOf(old)
+    this.#count(current, operation, { old, oldSize, item, size: oldSize + grown })
+  }
+
+  overwrite(table: TableRecord, item: Item): void {
+    this.put(table, item, this.get(table, item, []))
+  }
+
+  delete(table: TableRecord, old: Item, expired?: 'expired'): void {
+    const current = this.current(table)
+    const operation = this.#itemOperation(REMOVE_ITEM, table, old)
+    operation.encrypted = current.encrypted === true
+    const size = this.#sizeOf(old)
+    this.counts.add(table.id, -1, -size)
+    if (current.logs !== undefined) this.#log(current, old, undefined, expired)
     for (const owner of owners(current)) {
+      if (!this.#hasStoredEntry(owner, old, operation)) continue
+      if ('keys' in owner) this.counts.add(owner.id, -1, -projectedSize(current, owner, old, size))
+      this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
+    }
+  }
+
+  /** Updates the counts and the entries of an item that was put. */
+  #count(
+    table: TableRecord,
+    operation: Operation,
+    { old, oldSize, item, size }: Replacement,
+  ): void {
+    this.counts.add(table.id, old === undefined ? 1 : 0, size - oldSize)
+    if (table.indexes.length === 0 && table.ttl === undefined) return
+    for (const owner of owners(table)) {
       const had = old !== undefined && this.#hasStoredEntry(owner, old, operation)
       const has = hasEntry(owner, item)
       if (!had && !has) continue
       if ('keys' in owner) {
-        const before = had ? projectedSize(current, owner, old, oldSize) : 0
-        const after = has ? projectedSize(current, owner, item, size) : 0
+        const before = had ? projectedSize(table, owner, old, oldSize) : 0
+        const after = has ? projectedSize(table, owner, item, size) : 0
         this.counts.add(owner.id, Number(has) - Number(had), after - before)
       }
       if (had && has && sameEntry(owner, old, item)) continue
@@ -141,22 +222,40 @@ export class Transaction implements WriteTx {
     }
   }
 
-  overwrite(table: TableRecord, item: Item): void {
-    this.put(table, item, this.get(table, item))
+  /** Finds the bytes of an item and brings them into the writer's buffer. */
+  #stored(table: TableRecord, key: Item): Read | undefined {
+    if (this.#operations.length > 0) {
+      const pending = this.#pending(table, key)
+      if (pending?.kind === REMOVE_ITEM) return undefined
+      if (pending !== undefined) {
+        const { valueStart: start, valueEnd: end } = pending
+        return { item: NO_ITEM, start, end, parts: undefined }
+      }
+    }
+    const stored = this.env.stored.get(this.#source.ofItem(table.id, table.keys, key))
+    if (stored === undefined) return undefined
+    const start = this.#writer.append(requireKey(stored))
+    return { item: NO_ITEM, start, end: this.#writer.position, parts: undefined }
   }
 
-  delete(table: TableRecord, old: Item, expired?: 'expired'): void {
-    const current = this.current(table)
-    const operation = this.#itemOperation(REMOVE_ITEM, table, old)
-    operation.encrypted = current.encrypted === true
-    const size = itemSize(old)
-    this.counts.add(table.id, -1, -size)
-    if (current.logs !== undefined) this.#log(current, old, undefined, expired)
-    for (const owner of owners(current)) {
-      if (!this.#hasStoredEntry(owner, old, operation)) continue
-      if ('keys' in owner) this.counts.add(owner.id, -1, -projectedSize(current, owner, old, size))
-      this.#entryOperation(REMOVE_ENTRY, owner, old, operation)
+  /** The last read is the most likely one. */
+  #readOf(item: Item): Read | undefined {
+    for (let i = this.#reads.length - 1; i >= 0; i--) {
+      const read = this.#reads[i]!
+      if (read.item === item) return read
     }
+    return undefined
+  }
+
+  #sizeOf(item: Item): number {
+    return itemSize(item) + this.omittedSize(item)
+  }
+
+  #isEqual(old: Item | undefined, item: Item): boolean {
+    if (old === undefined) return false
+    const read = this.#readOf(old)
+    if (read?.parts === undefined) return equal(old, item)
+    return equal(decodeItem(this.#writer.bytes, read.start, read.end), item)
   }
 
   token(token: string): TokenRecord | undefined {
@@ -279,11 +378,16 @@ export class Transaction implements WriteTx {
   }
 
   /** For tables with logs. A write that leaves the item as it was is not a change. */
-  #log(table: TableRecord, old: Item | undefined, item: Item | undefined, expired?: 'expired') {
+  #log(
+    table: TableRecord,
+    old: Item | undefined,
+    written: (Span & { item: Item }) | undefined,
+    expired?: 'expired',
+  ): void {
     const { sequence, at } = this.position()
     const next = { sequence: sequence + 1, at: Math.max(at, this.#clock.now()) }
-    const change = changeOf(table.keys, next.at, old, item, expired)
-    if (change === undefined) return
+    const change = changeOf(table.keys, next.at, old, written?.item, expired)
+    const before = old && this.#spanOf(old)
     this.#position = next
     for (const { id, view } of table.logs ?? []) {
       const keyStart = this.#room()
@@ -291,10 +395,19 @@ export class Transaction implements WriteTx {
       this.#writer.position = keyEnd
       const operation = this.#add(PUT_CHANGE, keyStart, keyEnd)
       operation.valueStart = keyEnd
-      this.#writer.item(imagesOf(change, view))
+      this.#writer.itemWith(change, imagesOf(view, before, written))
       operation.valueEnd = this.#writer.position
       operation.encrypted = table.encrypted === true
     }
+  }
+
+  /** Where an item is encoded in the writer's buffer; items that `get` did not return are added to it. */
+  #spanOf(item: Item): Span {
+    const read = this.#readOf(item)
+    if (read !== undefined) return read
+    const start = this.#writer.position
+    this.#writer.item(item)
+    return { start, end: this.#writer.position }
   }
 
   #room(): number {

@@ -56,6 +56,53 @@ describe('a stream', () => {
     expect(Records.map(({ dynamodb }) => dynamodb?.Keys)).toEqual([{ id: 'a' }])
   })
 
+  test('shows whole items before and after writes that name only some of their attributes', async () => {
+    const engine = await freshEngine()
+    const shard = await createStream(engine)
+    const TableName = 'plain'
+    const first = {
+      id: 'a',
+      n: 1,
+      list: [{ text: 'ä' }],
+      tags: new Set(['x', 'y']),
+      long: 'x'.repeat(999),
+    }
+    const updated = {
+      id: 'a',
+      list: [{ text: 'ä' }],
+      tags: new Set(['x', 'y']),
+      long: first.long,
+      more: 2,
+    }
+    const replaced = { id: 'a', n: 3 }
+    const byMore = {
+      ConditionExpression: 'more = :more',
+      ExpressionAttributeValues: { ':more': 2 },
+    }
+    await engine.putItem({ TableName, Item: first })
+    await engine.updateItem({
+      TableName,
+      Key: { id: 'a' },
+      UpdateExpression: 'SET more = n + :one REMOVE n',
+      ExpressionAttributeValues: { ':one': 1 },
+    })
+    await engine.transactWriteItems({
+      TransactItems: [{ Put: { TableName, Item: replaced, ...byMore } }],
+    })
+    await engine.putItem({ TableName, Item: { n: 3, id: 'a' } })
+    await engine.deleteItem({ TableName, Key: { id: 'a' } })
+    const images = (await read(engine, shard)).map(({ dynamodb }) => [
+      dynamodb?.OldImage,
+      dynamodb?.NewImage,
+    ])
+    expect(images).toEqual([
+      [undefined, first],
+      [first, updated],
+      [updated, replaced],
+      [replaced, undefined],
+    ])
+  })
+
   test('keeps its records for a day', async () => {
     const clock = movableClock()
     const engine = await freshEngine({ clock })

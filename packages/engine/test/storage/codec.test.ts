@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { parseNumber } from '../../src/values/numbers.ts'
 import { itemSize } from '../../src/values/size.ts'
 import { NumberValue, setAttribute, type Item, type Value } from '../../src/values/types.ts'
-import { decodeItem, ItemWriter } from '../../src/storage/codec.ts'
+import { decodeItem, decodeParts, ItemWriter } from '../../src/storage/codec.ts'
 
 function encoded(item: Item): Buffer {
   const writer = new ItemWriter()
@@ -160,5 +160,73 @@ describe('decoding what is not an item', () => {
   test('undefined and not-a-number are refused', () => {
     expect(() => encoded({ a: undefined as unknown as Value })).toThrow('Cannot encode')
     expect(() => encoded({ a: Number.NaN })).toThrow('Cannot encode')
+  })
+})
+
+describe('an item of which some attributes are decoded', () => {
+  const NONE: ReadonlySet<string> = new Set()
+
+  /** Encodes `old`, changes a partly decoded copy of it, and encodes that. */
+  function changedCopy(old: Item, only: readonly string[], change: (item: Item) => Item) {
+    const writer = new ItemWriter()
+    const start = writer.append(encoded(old))
+    const parts = decodeParts(writer.bytes, NONE, only, start, writer.position)
+    const from = writer.position
+    const item = change(parts.item)
+    const grown = writer.changed(parts, start, item)
+    return { parts, grown, stored: decodeItem(writer.bytes, from, writer.position) }
+  }
+
+  test('has these attributes, and the size of the others', () => {
+    fc.assert(
+      fc.property(anyValue, fc.array(fc.nat(9), { maxLength: 4 }), (old, choice) => {
+        const names = Object.keys(old)
+        const only = choice.flatMap((n) => names[n] ?? [])
+        const bytes = encoded(old)
+        const { item, skippedSize } = decodeParts(bytes, NONE, only)
+        expect(Object.keys(item).toSorted()).toStrictEqual([...new Set(only)].toSorted())
+        expect(itemSize(item) + skippedSize).toBe(itemSize(decodeItem(bytes)))
+      }),
+    )
+  })
+
+  test('keeps the others when it is changed', () => {
+    fc.assert(
+      fc.property(
+        anyValue,
+        anyValue,
+        fc.array(fc.nat(9), { maxLength: 4 }),
+        (old, added, choice) => {
+          const names = Object.keys(old)
+          const removed = choice.flatMap((n) => names[n] ?? [])
+          const change = (item: Item): Item => {
+            const changed = { ...item }
+            for (const name of removed) delete changed[name]
+            for (const name of Object.keys(added)) setAttribute(changed, name, added[name]!)
+            return changed
+          }
+          const expected = roundTrip(change(roundTrip(old)))
+          const { grown, stored } = changedCopy(old, [...removed, ...Object.keys(added)], change)
+          expect(isDeepStrictEqual(stored, expected)).toBe(true)
+          expect(grown).toBe(itemSize(expected) - itemSize(roundTrip(old)))
+        },
+      ),
+    )
+  })
+
+  test('is rejected if it is damaged, and nothing else happens', () => {
+    fc.assert(
+      fc.property(anyValue, fc.nat(), fc.nat(255), (item, at, byte) => {
+        const bytes = encoded(item)
+        bytes[at % bytes.length] = byte
+        let message = 'Cannot decode stored item'
+        try {
+          decodeParts(bytes, NONE, [])
+        } catch (error) {
+          message = (error as Error).message
+        }
+        expect(message).toMatch(/^Cannot decode stored item/)
+      }),
+    )
   })
 })

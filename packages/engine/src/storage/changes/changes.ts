@@ -4,8 +4,8 @@
 //
 //   change: log id (4) | sequence number (8)
 
-import { equal } from '../../values/compare.ts'
 import { setAttribute, type Item } from '../../values/types.ts'
+import type { EncodedMap } from '../codec.ts'
 import { allocate, type FastBuffer } from '../lmdb/bytes.ts'
 import { ERASED } from '../item-keys/encrypted-value.ts'
 import { writeId } from '../keys.ts'
@@ -33,25 +33,21 @@ export interface Change extends Position {
 /** The stored form. Names are short because every record contains them. */
 type StoredChange = Omit<Change, 'sequence' | 'expired'> & { expired?: true }
 
-/** Undefined if nothing changes. */
+/** A change without its images. */
 export function changeOf(
   keys: KeySchema,
   at: number,
   old: Item | undefined,
   item: Item | undefined,
   expired: 'expired' | undefined,
-): StoredChange | undefined {
-  const either = item ?? old
-  if (either === undefined || (old && item && equal(old, item))) return undefined
-  const kind = old === undefined ? 'INSERT' : item === undefined ? 'REMOVE' : 'MODIFY'
-  return {
+): Item {
+  const change: Item = {
     at,
-    kind,
-    keys: keyAttributes(keys, either),
-    ...(old && { old }),
-    ...(item && { new: item }),
-    ...(expired && { expired: true }),
+    kind: old === undefined ? 'INSERT' : item === undefined ? 'REMOVE' : 'MODIFY',
+    keys: keyAttributes(keys, (item ?? old)!),
   }
+  if (expired) change.expired = true
+  return change
 }
 
 function keyAttributes({ partition, sort }: KeySchema, item: Item): Item {
@@ -61,14 +57,18 @@ function keyAttributes({ partition, sort }: KeySchema, item: Item): Item {
   return key
 }
 
-/** The part of a change that a log with this view stores. */
-export function imagesOf(change: StoredChange, view: ImageView): Item {
-  const { old, new: after, ...rest } = change
-  return {
-    ...rest,
-    ...(old && (view === 'OLD_IMAGE' || view === 'NEW_AND_OLD_IMAGES') && { old }),
-    ...(after && (view === 'NEW_IMAGE' || view === 'NEW_AND_OLD_IMAGES') && { new: after }),
-  }
+/** The images of a change that a log with this view stores. */
+export function imagesOf(
+  view: ImageView,
+  old: Omit<EncodedMap, 'name'> | undefined,
+  item: Omit<EncodedMap, 'name'> | undefined,
+): EncodedMap[] {
+  const images: EncodedMap[] = []
+  const hasOld = view === 'OLD_IMAGE' || view === 'NEW_AND_OLD_IMAGES'
+  const hasNew = view === 'NEW_IMAGE' || view === 'NEW_AND_OLD_IMAGES'
+  if (old && hasOld) images.push({ name: 'old', start: old.start, end: old.end })
+  if (item && hasNew) images.push({ name: 'new', start: item.start, end: item.end })
+  return images
 }
 
 const CHANGE_KEY_BYTES = 12
