@@ -62,8 +62,7 @@ export function createTombstones(db: Db): Tombstones {
       if (secret.expiresAt <= now) return expr`${expiresAt} <= ${now}`
       if (secret.triesLeft === 0) return expr`${triesLeft} = ${0}`
       // Without a view left no write adds a claim, so this condition cannot become false again.
-      if (secret.remainingViews === 0 && lastDeadline(secret, now) === undefined)
-        return noView
+      if (secret.remainingViews === 0 && lastDeadline(secret, now) === undefined) return noView
       return undefined
     },
 
