@@ -62,6 +62,11 @@ export function contains<T>(attribute: Attr<T>, element: ElementOf<T>): Expressi
   return new Expression(['contains(', ', ', ')'], [attribute, element as Value])
 }
 
+/** `size(path)`: the length of a string or of bytes, or the number of elements of a map, list or set. */
+export function sizeOf(attribute: Attr<unknown>): Expression<number> {
+  return new Expression(['size(', ')'], [attribute])
+}
+
 type ElementOf<T> =
   Exclude<T, undefined> extends Set<infer E> | readonly (infer E)[] ? E : T & string
 

@@ -58,6 +58,11 @@ export function randomToken(bytes: number, random: RandomSource = randomBytes): 
   return Buffer.from(random(bytes)).toString('base64url')
 }
 
+/** Like `randomToken`, for identifiers that are no secrets. */
+export function randomId(bytes: number): string {
+  return randomToken(bytes, fromPool)
+}
+
 /** Random bytes as lower-case hexadecimal. */
 export function randomHex(bytes: number, random: RandomSource = randomBytes): string {
   return Buffer.from(random(bytes)).toString('hex')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Db } from '../src/db.ts'
 import { entity } from '../src/entity.ts'
-import { all, contains, expr, oneOf, Placeholders } from '../src/expression.ts'
+import { all, contains, expr, oneOf, Placeholders, sizeOf } from '../src/expression.ts'
 import { defineTable } from '../src/table.ts'
 
 const table = defineTable({
@@ -65,8 +65,9 @@ describe('an expression', () => {
     )
   })
 
-  test('has contains and IN as functions', () => {
+  test('has contains, size and IN as functions', () => {
     expect(rendered(contains(attr('tags'), 'urgent')).text).toBe('contains(#0, :0)')
+    expect(rendered(expr`${sizeOf(attr('tags'))} = ${1}`).text).toBe('size(#0) = :0')
     expect(rendered(oneOf(attr('state'), ['sealed', 'open'])).text).toBe('#0 IN (:0, :1)')
   })
 })

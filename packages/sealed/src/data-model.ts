@@ -22,7 +22,7 @@ export const dataModel: DataModel = {
       keys: { id: '{id}' },
       schema: TombstoneItem,
       lifetime:
-        'until createdAt + 300 of its secret, in a request until requestUntil, with a receipt until receiptUntil',
+        'until createdAt + 300 of its secret, or 30 seconds after the last view if that is later; in a request until requestUntil, with a receipt until receiptUntil',
     },
     {
       name: 'API token of Sealed',

@@ -14,6 +14,8 @@ const MAX_CONCURRENT = 100
 export interface CleanupScheduler {
   /** Ends the secret at this second if it has ended by then; a second in the past means now. */
   schedule(id: string, second: number): void
+  /** For a secret that has been ended. */
+  cancel(id: string): void
   /** Ends what is due now and waits for it. */
   flush(): Promise<void>
   /** Waits for what is running and drops the rest. */
@@ -76,6 +78,11 @@ export function createCleanupScheduler(options: {
 
   return {
     schedule,
+    cancel(id) {
+      for (const [second, ids] of scheduled) {
+        if (ids.delete(id) && ids.size === 0) scheduled.delete(second)
+      }
+    },
     async flush() {
       running = running.then(endDue)
       await running

@@ -36,7 +36,7 @@ export function createFigures(options: {
   const items = entity(db, operationsTable, FiguresItem)
   const { attr } = items
   let counted = noCounts()
-  let hour = hourOf(clock.now())
+  let hour = hourNumber(clock.now())
   let isDirty = false
   let cancelTimer: (() => void) | undefined
   let flushing = Promise.resolve()
@@ -52,7 +52,7 @@ export function createFigures(options: {
     cancelTimer?.()
     cancelTimer = undefined
     if (!isDirty) return flushing
-    const [of, counts] = [hour, counted]
+    const [of, counts] = [hourOf(hour * HOUR_MS), counted]
     counted = noCounts()
     isDirty = false
     flushing = flushing.then(() => write(of, counts))
@@ -76,7 +76,7 @@ export function createFigures(options: {
 
   return {
     count(name) {
-      const now = hourOf(clock.now())
+      const now = hourNumber(clock.now())
       if (now !== hour) {
         // What was counted belongs to the hour before.
         void flush()
@@ -89,7 +89,7 @@ export function createFigures(options: {
 
     async list(hours) {
       await flush()
-      const last = Math.floor(clock.now() / HOUR_MS)
+      const last = hourNumber(clock.now())
       const from = hourOf((last - hours + 1) * HOUR_MS)
       const { items: stored } = await items.query({
         key: expr`${attr('PK')} = ${'SEALED#FIGURES' as const} AND ${attr('SK')} >= ${from}`,
@@ -108,6 +108,10 @@ export function createFigures(options: {
 
 function noCounts(): Counts {
   return Object.fromEntries(figureNames.map((name) => [name, 0])) as Counts
+}
+
+function hourNumber(ms: number): number {
+  return Math.floor(ms / HOUR_MS)
 }
 
 function hourOf(ms: number): string {

@@ -26,6 +26,8 @@ export const startWait: StartWait = (ms) => {
 export interface ConstantTime {
   /** Delays errors. A success is not delayed: its content says that the secret exists. */
   delayErrors<T>(work: () => Promise<T>): Promise<T>
+  /** Delays false. Who gets true knows already that the secret exists. */
+  delayUnless(work: () => Promise<boolean>): Promise<void>
   /** Delays every outcome, for work whose success must not be noticeable either. */
   delayAlways<T>(work: () => Promise<T>): Promise<T>
 }
@@ -41,6 +43,15 @@ export function createConstantTime(options: { startWait: StartWait; ms: number }
       } catch (error) {
         await untilElapsed()
         throw error
+      }
+    },
+    async delayUnless(work) {
+      const untilElapsed = start()
+      let isDelayed = true
+      try {
+        isDelayed = !(await work())
+      } finally {
+        if (isDelayed) await untilElapsed()
       }
     },
     async delayAlways(work) {

@@ -86,7 +86,7 @@ export function secretRoutes(options: {
   addRoute(ackRoute, MAX_BODY_BYTES, async (request) => {
     admit(request, limits.ack)
     const body = parseBody(request, AckRequest)
-    await constantTime.delayAlways(() => service.acknowledge(request.parameter, body?.claim))
+    await constantTime.delayUnless(() => service.acknowledge(request.parameter, body?.claim))
     return NO_CONTENT
   })
 

@@ -34,7 +34,8 @@ export interface SecretService {
   create(grant: Grant, secret: NewSecretRequest): Promise<CreateResponse>
   /** Here and below, undefined means a malformed request. */
   reveal(id: string, proof: RevealRequest | undefined): Promise<RevealResponse>
-  acknowledge(id: string, claim: string | undefined): Promise<void>
+  /** Whether there was such a claim, which only its reader knows. */
+  acknowledge(id: string, claim: string | undefined): Promise<boolean>
   burn(id: string, burnToken: string | undefined): Promise<void>
   receipt(id: string, burnToken: string | undefined): Promise<ReceiptResponse>
 }
@@ -122,8 +123,10 @@ export function createSecretService(options: {
     },
 
     async acknowledge(id, claim = DUMMY_CREDENTIALS.token) {
-      await store.ack(id, tokenHash(claim))
-      cleanup.schedule(id, epochSeconds(clock))
+      const outcome = await store.ack(id, tokenHash(claim))
+      if (outcome === 'secret_ended') cleanup.cancel(id)
+      else cleanup.schedule(id, epochSeconds(clock))
+      return outcome !== 'not_available'
     },
 
     async burn(id, burnToken = DUMMY_CREDENTIALS.token) {
@@ -167,9 +170,9 @@ export function requireWithin(
 }
 
 function requireWork(challenge: Grant['challenge'], { ciphertext, pow }: NewSecretRequest) {
+  if (requiredBits(challenge, Buffer.byteLength(ciphertext, 'base64')) === 0) return
   const bytes = Buffer.from(ciphertext, 'base64')
-  const isFree = requiredBits(challenge, bytes.length) === 0
-  if (!isFree && !verifyWork(challenge, bytes, pow)) throw sealedError('invalid_pow')
+  if (!verifyWork(challenge, bytes, pow)) throw sealedError('invalid_pow')
 }
 
 function sha256(bytes: Uint8Array): Uint8Array {

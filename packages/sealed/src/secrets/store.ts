@@ -62,6 +62,8 @@ export type Receipt = (
   views?: { used: number; max: number }
 }
 
+export type AckOutcome = 'secret_ended' | 'claim_ended' | 'not_available'
+
 export type FillState =
   | { state: 'free' }
   /** It holds this very secret. */
@@ -78,8 +80,8 @@ export interface SecretStore {
   ): Promise<FillState>
   /** Uses a view, or reads again under a live claim. */
   claim(id: string, claim: Claim): Promise<ClaimOutcome>
-  /** Ends the claim, and the secret if that was its last. */
-  ack(id: string, claimHash: string): Promise<void>
+  /** Ends the claim, and in the same write the secret if nobody else can read it. */
+  ack(id: string, claimHash: string): Promise<AckOutcome>
   /** Destroys the secret if the token is right. The caller cannot see whether it was. */
   burn(id: string, burnTokenHash: string): Promise<void>
   /** Undefined without a receipt and for a wrong token. */
@@ -104,7 +106,7 @@ export function createSecretStore({
   const secrets = entity(db, secretsTable, SecretItem)
   const newSecrets = entity(db, secretsTable, NewSecretItem)
   const tombstones = entity(db, secretsTable, TombstoneItem)
-  const { endCondition, end } = createTombstones(db)
+  const { endCondition, end, endAcknowledged } = createTombstones(db)
   const attr = secrets.attr
   const isUnused = expr`attribute_not_exists(${attr('id')})`
 
@@ -150,6 +152,14 @@ export function createSecretStore({
     const update = isLast ? expr`${take}, ${attr('expiresAt')} = ${itemEnd}` : take
     await secrets.change({ id: seen.id }, update, condition)
     return toRevealed({ ...seen, remainingViews: seen.remainingViews - 1 }, graceEnd)
+  }
+
+  async function endIfPossible(secret: SecretItem): Promise<boolean> {
+    const now = epochSeconds(clock)
+    const condition = endCondition(secret, now)
+    if (!condition) return false
+    await end(secret, condition, now)
+    return true
   }
 
   async function countWrongProof(seen: SecretItem, claim: Claim, now: number) {
@@ -244,14 +254,21 @@ export function createSecretStore({
 
     async ack(id, claimHash) {
       requireClaimHash(id, claimHash)
+      const key = secretKey(id)
+      const result = await endAcknowledged(key.id, claimHash)
+      if (result.hasEnded) return 'secret_ended'
+      // Before it is parsed, so that a damaged item looks like a missing one without its claim.
+      if (!hasClaim(result.item, claimHash)) return 'not_available'
+      const seen = secrets.parse(result.item)
+      const { [claimHash]: _, ...claims } = seen.claims
+      if (await endIfPossible({ ...seen, claims })) return 'secret_ended'
       const deadline = attr('claims', claimHash)
       const left = await secrets
-        .update(secretKey(id), expr`REMOVE ${deadline}`, expr`attribute_exists(${deadline})`)
+        .update(key, expr`REMOVE ${deadline}`, expr`attribute_exists(${deadline})`)
         .catch(undefinedIfConditionFailed)
-      if (!left) return
-      const now = epochSeconds(clock)
-      const condition = endCondition(left, now)
-      if (condition) await end(left, condition, now)
+      if (!left) return 'not_available'
+      // Another reader may have acknowledged at the same time.
+      return (await endIfPossible(left)) ? 'secret_ended' : 'claim_ended'
     },
 
     async burn(id, burnTokenHash) {
@@ -310,6 +327,11 @@ function countViews({
 
 function isSecret(item: SecretItem | TombstoneItem | undefined): item is SecretItem {
   return item !== undefined && 'ciphertext' in item
+}
+
+function hasClaim(item: Item | undefined, claimHash: string): item is Item {
+  const claims = item?.['claims']
+  return typeof claims === 'object' && claims !== null && Object.hasOwn(claims, claimHash)
 }
 
 function undefinedIfConditionFailed(error: unknown): undefined {

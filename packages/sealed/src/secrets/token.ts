@@ -2,7 +2,7 @@
  * Creation tokens: JWTs signed with HS256, for one secret each. A token contains the id of its secret,
  * and the store accepts an id only once, so a token works only once.
  */
-import { randomToken } from '@strongroom/kit/ids'
+import { randomId } from '@strongroom/kit/ids'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import { type Clock, epochSeconds } from '@strongroom/platform/clock'
 import * as z from 'zod'
@@ -45,7 +45,7 @@ export function createTokens(options: { secrets: ServerSecrets; clock: Clock }):
   return {
     async issue(work, apiToken) {
       const iat = epochSeconds(clock)
-      const id = randomToken(16)
+      const id = randomId(16)
       // The work for one token cannot be used for another.
       const challenge = { prefix: id, ...work }
       const exp = iat + TOKEN_SECONDS

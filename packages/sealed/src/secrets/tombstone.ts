@@ -1,8 +1,8 @@
 /** Decides when a secret has ended, and replaces it by its tombstone in one write. */
-import type { Db } from '@strongroom/kit/db'
+import type { Db, Item } from '@strongroom/kit/db'
 import { ConditionFailed } from '@strongroom/kit/db-errors'
 import { entity } from '@strongroom/kit/entity'
-import { all, expr, Expression } from '@strongroom/kit/expression'
+import { all, expr, Expression, sizeOf } from '@strongroom/kit/expression'
 import { TOKEN_SECONDS } from '../limits.ts'
 import { secretsTable } from '../tables.ts'
 import { SecretItem, TombstoneItem } from './item.ts'
@@ -12,6 +12,14 @@ export interface Tombstones {
   endCondition(secret: SecretItem, now: number): Expression | undefined
   /** Leaves only the tombstone. Does nothing if the condition no longer holds or it has ended already. */
   end(secret: SecretItem, condition: Expression, now: number): Promise<void>
+  /**
+   * Ends a secret that only this claim can still read, without reading it before. False, with the item
+   * as it is, if it is another case.
+   */
+  endAcknowledged(
+    id: string,
+    claimHash: string,
+  ): Promise<{ hasEnded: true } | { hasEnded: false; item: Item | undefined }>
 }
 
 export function createTombstones(db: Db): Tombstones {
@@ -32,13 +40,29 @@ export function createTombstones(db: Db): Tombstones {
     )
   }
 
+  // The last view set `expiresAt` so that the tombstone outlives the creation token and the request.
+  const removeSecret = removeAllBut(['id', 'expiresAt'])
+  const noView = expr`${views} = ${0}`
+  const oneClaim = expr`${sizeOf(secrets.attr('claims'))} = ${1}`
+  const noReceipt = expr`attribute_not_exists(${secrets.attr('receiptUntil')})`
+
   return {
+    async endAcknowledged(id, claimHash) {
+      const isLast = expr`attribute_exists(${secrets.attr('claims', claimHash)})`
+      try {
+        await tombstones.change({ id }, removeSecret, all(isLast, noView, oneClaim, noReceipt))
+        return { hasEnded: true }
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error
+        return { hasEnded: false, item: error.item }
+      }
+    },
+
     endCondition(secret, now) {
       if (secret.expiresAt <= now) return expr`${expiresAt} <= ${now}`
       if (secret.triesLeft === 0) return expr`${triesLeft} = ${0}`
       // Without a view left no write adds a claim, so this condition cannot become false again.
-      if (secret.remainingViews === 0 && lastDeadline(secret, now) === undefined)
-        return expr`${views} = ${0}`
+      if (secret.remainingViews === 0 && lastDeadline(secret, now) === undefined) return noView
       return undefined
     },
 

@@ -29,6 +29,20 @@ describe.each(serviceStores())('background work on $name', (store) => {
     expect(await isThere(id)).toBe(false)
   })
 
+  test('an acknowledgement ends the secret in one write, without a read then or later', async () => {
+    const app = await startApp(opened.db)
+    const { id, keys } = await createSecret(app)
+    const claim = newClaim()
+    await reveal(app, id, { ...keys, claim })
+    await app.settle()
+    const before = app.operations.length
+    await ack(app, id, claim)
+    expect(await isThere(id)).toBe(false)
+    app.clock.advance({ seconds: 30 })
+    await app.settle()
+    expect(app.operations.slice(before)).toEqual(['updateItem'])
+  })
+
   test('waits for the last of several readers', async () => {
     const app = await startApp(opened.db)
     const { id, keys } = await createSecret(app, { maxViews: 2 })

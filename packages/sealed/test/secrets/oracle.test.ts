@@ -192,6 +192,7 @@ describe.each(serviceStores())(
         () => reveal(app, id, { ...keys, proof: newKeys().proof }),
         () => status(app, missing, newClaim()),
         () => ack(app, missing, newClaim()),
+        () => ack(app, id, newClaim()),
         () => burn(app, id, newClaim()),
       ]
       for (const refusal of refusals) {
@@ -203,7 +204,10 @@ describe.each(serviceStores())(
         await app.settle()
         await answer
       }
-      expect((await reveal(app, id, keys)).status).toBe(200)
+      const claim = newClaim()
+      expect((await reveal(app, id, { ...keys, claim })).status).toBe(200)
+      // Its claim shows that it has the link, and reading again would show it too.
+      expect((await ack(app, id, claim)).status).toBe(204)
     })
   },
 )

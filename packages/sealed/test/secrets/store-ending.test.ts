@@ -27,12 +27,57 @@ describe.each(everyStore())('the end of a secret on $name', (store) => {
     expect(await claim(id, 'reader')).toEqual(notAvailable)
   })
 
-  test('an acknowledged last view leaves nothing once the token is invalid', async () => {
+  test('an acknowledged last view leaves only id and expiry for 30 seconds once the token is invalid', async () => {
     const id = await created()
     clock.advance({ seconds: 300 })
     await claim(id, 'reader')
     await opened.secrets.ack(id, tokenHash('reader'))
-    expect(await raw(id)).toBeUndefined()
+    expect(await raw(id)).toEqual({ id, expiresAt: now() + 30 })
+  })
+
+  test('an acknowledged last view leaves the receipt', async () => {
+    const id = await created({ receiptUntil: now() + 172_800 })
+    await claim(id, 'reader')
+    expect(await opened.secrets.ack(id, tokenHash('reader'))).toBe('secret_ended')
+    expect(await raw(id)).toEqual({
+      id,
+      expiresAt: now() + 172_800,
+      burnToken: tokenHash('burn'),
+      lastAccessAt: now(),
+      remainingViews: 0,
+      maxViews: 1,
+    })
+  })
+
+  test('an acknowledged last view blocks the id of a request until its end', async () => {
+    const requestUntil = now() + 7200
+    const id = await created({ requestUntil })
+    await claim(id, 'reader')
+    await opened.secrets.ack(id, tokenHash('reader'))
+    expect(await raw(id)).toEqual({ id, expiresAt: requestUntil })
+    expect(await opened.secrets.create(newSecret({ id }))).toBe(false)
+  })
+
+  test('an acknowledgement ends the secret beside claims that are past their deadline', async () => {
+    const id = await created({ maxViews: 2 })
+    await claim(id, 'first')
+    clock.advance({ seconds: 30 })
+    await claim(id, 'second')
+    expect(await opened.secrets.ack(id, tokenHash('second'))).toBe('secret_ended')
+    expect(await raw(id)).not.toHaveProperty('ciphertext')
+  })
+
+  test('simultaneous acknowledgements of all readers end the secret', async () => {
+    for (let round = 0; round < 3; round++) {
+      const id = await created({ maxViews: 5 })
+      const readers = Array.from({ length: 5 }, (_, reader) => `reader ${reader}`)
+      for (const reader of readers) await claim(id, reader)
+      const outcomes = await Promise.all(
+        readers.map((reader) => opened.secrets.ack(id, tokenHash(reader))),
+      )
+      expect(outcomes).toContain('secret_ended')
+      expect(await raw(id)).not.toHaveProperty('ciphertext')
+    }
   })
 
   test('an acknowledgement ends only its own claim, and the last one ends the secret', async () => {
@@ -58,13 +103,25 @@ describe.each(everyStore())('the end of a secret on $name', (store) => {
   test('an acknowledgement of a missing claim changes nothing and creates no item', async () => {
     const id = await created()
     const before = await raw(id)
-    await opened.secrets.ack(id, tokenHash('stranger'))
-    expect(await raw(id)).toEqual(before)
     const missing = newId()
-    await opened.secrets.ack(missing, tokenHash('stranger'))
-    await opened.secrets.ack('malformed', tokenHash('stranger'))
+    for (const each of [id, missing, 'malformed']) {
+      expect(await opened.secrets.ack(each, tokenHash('stranger'))).toBe('not_available')
+    }
+    expect(await raw(id)).toEqual(before)
     expect(await raw(missing)).toBeUndefined()
     expect(await raw('malformed')).toBeUndefined()
+  })
+
+  test('an acknowledgement without the claim of a damaged secret looks like any other', async () => {
+    const id = await created()
+    await opened.db.updateItem({
+      TableName: 'sealed-secrets',
+      Key: { id },
+      UpdateExpression: 'SET iv = :iv',
+      ExpressionAttributeValues: { ':iv': 'damaged' },
+    })
+    expect(await opened.secrets.ack(id, tokenHash('stranger'))).toBe('not_available')
+    await opened.db.deleteItem({ TableName: 'sealed-secrets', Key: { id } })
   })
 
   test('burning with the right token destroys the secret, live claims included', async () => {

@@ -64,6 +64,12 @@ describe.each(serviceStores())('the token of a new secret on $name', (store) => 
     })
   })
 
+  test('is issued without access to the store', async () => {
+    const app = await startApp(opened.db)
+    await issueToken(app)
+    expect(app.operations).toEqual([])
+  })
+
   test('creates the secret with its id', async () => {
     const app = await startApp(opened.db)
     const { id, token } = await issueToken(app)

@@ -15,6 +15,7 @@ export const ENCRYPTED_VERSION = 2
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_AT = 5
 const TAG_AT = 17
+const NONCE_BYTES = TAG_AT - NONCE_AT
 const HEADER_BYTES = 33
 
 /** Instead of a value whose key has been overwritten. */
@@ -45,7 +46,7 @@ export function encryptValue(slot: number, key: Uint8Array, plain: Uint8Array): 
   }
   target[0] = ENCRYPTED_VERSION
   target.writeUInt32BE(slot, 1)
-  randomFillSync(target, NONCE_AT, TAG_AT - NONCE_AT)
+  writeNonce(target)
   const cipher = createCipheriv(ALGORITHM, key, target.subarray(NONCE_AT, TAG_AT))
   target.set(cipher.update(plain), HEADER_BYTES)
   cipher.final()
@@ -53,6 +54,18 @@ export function encryptValue(slot: number, key: Uint8Array, plain: Uint8Array): 
   target.start = 0
   target.end = size
   return target
+}
+
+/** Read ahead, because reading a few random bytes takes as long as reading many. Nonces are no secrets. */
+const nonces = Buffer.alloc(256 * NONCE_BYTES)
+let nextNonce = nonces.length
+
+function writeNonce(value: Buffer): void {
+  if (nextNonce === nonces.length) {
+    randomFillSync(nonces)
+    nextNonce = 0
+  }
+  nextNonce += nonces.copy(value, NONCE_AT, nextNonce, nextNonce + NONCE_BYTES)
 }
 
 export function decryptValue(stored: Uint8Array, key: Uint8Array): Uint8Array | Erased {
