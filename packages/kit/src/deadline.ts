@@ -8,10 +8,11 @@ import type { Clock } from '@strongroom/platform/clock'
 export interface Deadline {
   /** Aborts with `error(…)` as its reason. Created on first use. */
   readonly signal: AbortSignal
+  readonly hasEnded: boolean
+  /** Calls back when the deadline ends, unless it is stopped first; at once if it has ended. */
+  onEnd(leave: (reason: Error) => void): void
   /** 0 once it has passed. */
   remainingMs(): number
-  /** The result of the work, or `error(…)` if the deadline passes first. */
-  race<T>(work: Promise<T>): Promise<T>
   /** The value of the work, or `late`; a failure after the deadline is swallowed. */
   settle<T>(work: Promise<T>): Promise<{ value: T } | 'late'>
   /** To be called when the work is done: ends the timer. */
@@ -66,13 +67,10 @@ export function startDeadline(
     waiting.clear()
   }
 
-  /** Calls `leave` when the deadline ends, unless the work ends first. */
-  function watch<T>(work: Promise<T>, leave: (reason: Error) => void): void {
+  function onEnd(leave: (reason: Error) => void): void {
     start()
-    if (ended) return leave(ended)
-    waiting.add(leave)
-    const forget = () => void waiting.delete(leave)
-    work.then(forget, forget)
+    if (ended) leave(ended)
+    else waiting.add(leave)
   }
 
   return {
@@ -85,18 +83,20 @@ export function startDeadline(
       return controller.signal
     },
 
-    remainingMs,
-
-    race(work) {
-      return new Promise((resolve, reject) => {
-        watch(work, reject)
-        work.then(resolve, reject)
-      })
+    get hasEnded() {
+      return ended !== undefined
     },
+
+    onEnd,
+
+    remainingMs,
 
     settle(work) {
       return new Promise((resolve, reject) => {
-        watch(work, () => resolve('late'))
+        const leave = () => resolve('late')
+        onEnd(leave)
+        const forget = () => void waiting.delete(leave)
+        work.then(forget, forget)
         work.then((value) => resolve({ value }), reject)
       })
     },

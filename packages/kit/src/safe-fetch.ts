@@ -8,14 +8,13 @@
  * proxy needs its own guard.
  */
 import { lookup } from 'node:dns/promises'
-import type { Readable } from 'node:stream'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
-import { readStart } from '@strongroom/platform/read-body'
 import { type StartTimer, startTimer } from '@strongroom/platform/timers'
 import type { Agent, Dispatcher } from 'undici'
 import { type Deadline, startDeadline } from './deadline.ts'
 import type { createAgent } from './safe-fetch/agent.ts'
 import { SafeFetchError, type SafeFetchReason, toSafeFetchError } from './safe-fetch/error.ts'
+import { Exchange, type Exchanged } from './safe-fetch/exchange.ts'
 import type { Resolve } from './safe-fetch/guarded-connector.ts'
 import { createOwnTargets, type OwnAddresses } from './safe-fetch/own-addresses.ts'
 import { addressPolicy, allowLoopback } from './safe-fetch/public-address.ts'
@@ -89,6 +88,9 @@ export interface SafeFetch {
   close(): Promise<void>
 }
 
+/** Texts whose check is remembered. */
+const MAX_CHECKED_URLS = 1_000
+
 /** Creates a client with its own policy and connections. */
 export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const timeoutMs = options.timeoutMs ?? 10_000
@@ -106,6 +108,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     isOwnName: own?.isOwnName,
     isOwnPort: own?.isOwnPort,
   }
+  const checked = new Map<string, URL>()
   const agent = createLazyAgent({
     permits: policy.permits,
     resolve,
@@ -115,24 +118,25 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     maxHeaderBytes: options.maxHeaderBytes ?? 16_384,
   })
 
-  async function exchange({ url, method, headers, body }: Hop, deadline: Deadline) {
-    // undici looks at the signal only once it has a socket, so a request that waits for DNS or for a
-    // handshake has to be abandoned from outside.
-    const response = await deadline.race(
-      agent.request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method,
-        headers: buildRequestHeaders(headers, defaults),
-        body: body ?? null,
-        signal: deadline.signal,
-      }),
-    )
-    return {
-      status: response.statusCode,
-      headers: flatten(response.headers),
-      stream: response.body,
+  /** Abandons the request when the deadline ends, also while it waits for DNS or for a handshake. */
+  async function exchange(
+    { url, method, headers, body }: Hop,
+    deadline: Deadline,
+    limits: Pick<ConstructorParameters<typeof Exchange>[0], 'maxBytes' | 'isBodyIgnored'>,
+  ): Promise<Exchanged> {
+    const options = {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: method as Dispatcher.HttpMethod,
+      headers: buildRequestHeaders(headers, defaults),
+      body: body ?? null,
     }
+    const dispatcher = await agent.load()
+    return new Promise((resolve, reject) => {
+      const running = new Exchange({ ...limits, resolve, reject })
+      deadline.onEnd((reason) => running.end(reason))
+      if (!deadline.hasEnded) dispatcher.dispatch(options, running)
+    })
   }
 
   async function follow(
@@ -141,17 +145,33 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     deadline: Deadline,
   ): Promise<SafeFetchResponse> {
     const { maxRedirects = 0, sameHostRedirects = true } = request
+    const limits = {
+      maxBytes: request.maxResponseBytes ?? maxResponseBytes,
+      isBodyIgnored: (status: number, headers: Readonly<Record<string, string>>) =>
+        maxRedirects > 0 && isRedirect(status, headers['location']),
+    }
     let hop = first
     for (let followed = 0; ; followed++) {
-      const { status, headers, stream } = await exchange(hop, deadline)
+      const response = await exchange(hop, deadline, limits)
+      const { status, headers } = response
       if (maxRedirects === 0 || !isRedirect(status, headers['location'])) {
-        const body = await readBody(stream, request.maxResponseBytes ?? maxResponseBytes)
-        return { url: hop.url.href, status, headers, ...body }
+        return { url: hop.url.href, status, headers, ...bodyOf(response) }
       }
-      discard(stream)
       if (followed === maxRedirects) throw new SafeFetchError('redirect')
       hop = nextHop(hop, status, headers['location'], policy, sameHostRedirects)
     }
+  }
+
+  /** Checked once for each text, because nothing that the check depends on changes. */
+  function check(url: string | URL): URL {
+    if (typeof url !== 'string') return checkTargetUrl(url, policy)
+    let target = checked.get(url)
+    if (!target) {
+      target = checkTargetUrl(url, policy)
+      if (checked.size >= MAX_CHECKED_URLS) checked.clear()
+      checked.set(url, target)
+    }
+    return target
   }
 
   async function safeFetch(
@@ -159,7 +179,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     request: SafeFetchRequest = {},
   ): Promise<SafeFetchResponse> {
     const { method = 'GET', headers = {}, body } = request
-    const first = { url: checkTargetUrl(url, policy), method, headers, body }
+    const first = { url: check(url), method, headers, body }
     // One deadline for the whole exchange: timeouts between two bytes would let a server that sends one
     // byte at a time hold a connection for ever.
     const deadline = startDeadline(
@@ -199,10 +219,7 @@ function createLazyAgent(options: Parameters<typeof createAgent>[0]) {
   }
 
   return {
-    async request(request: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
-      loading ??= load()
-      return (await loading).request(request)
-    },
+    load: () => (loading ??= load()),
     async close(): Promise<void> {
       isClosed = true
       await (await loading)?.close()
@@ -211,10 +228,9 @@ function createLazyAgent(options: Parameters<typeof createAgent>[0]) {
 }
 
 /** A body that fails on the way is a truncated one. Throws only for the caller's own cancellation. */
-async function readBody(stream: Readable, maxBytes: number): Promise<ResponseBody> {
-  const { bytes, isTruncated, error } = await readStart(stream, maxBytes)
+function bodyOf({ body, isTruncated, error }: Exchanged): ResponseBody {
   return {
-    body: bytes,
+    body,
     truncated: isTruncated,
     truncatedBy: error === undefined ? (isTruncated ? 'too_large' : null) : reasonOf(error),
   }
@@ -226,21 +242,7 @@ function reasonOf(error: unknown): SafeFetchReason {
   return failure.reason
 }
 
-/** Closes the connection instead of reading the rest. */
-function discard(stream: Readable): void {
-  stream.on('error', () => {}).destroy()
-}
-
 const resolveAll: Resolve = async (hostname) => {
   const found = await lookup(hostname, { all: true, verbatim: true })
   return found.map(({ address }) => address)
-}
-
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flattened: Record<string, string> = {}
-  for (const name of Object.keys(headers)) {
-    const value = headers[name] ?? ''
-    flattened[name] = typeof value === 'string' ? value : value.join(', ')
-  }
-  return flattened
 }

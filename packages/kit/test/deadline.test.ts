@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startDeadline } from '../src/deadline.ts'
+import { type Deadline, startDeadline } from '../src/deadline.ts'
 import { testClock } from '../src/testing/test-clock.ts'
 import { testTimers } from '../src/testing/test-timers.ts'
 
@@ -31,7 +31,8 @@ function withReject() {
   return { promise, reject: (error: Error) => reject?.(error) }
 }
 
-const messageOf = (work: Promise<unknown>) => work.catch((error: Error) => error.message)
+const endOf = (deadline: Deadline) =>
+  new Promise<string>((resolve) => deadline.onEnd(({ message }) => resolve(message)))
 
 const never = new Promise<never>(() => {})
 
@@ -41,7 +42,7 @@ describe('a deadline', () => {
     const deadline = startDeadline({ ms: 1_000 }, deps)
     clock.advance({ ms: 400 })
     expect([deadline.remainingMs(), timersStarted()]).toStrictEqual([600, 0])
-    await deadline.race(Promise.resolve('a'))
+    deadline.onEnd(() => {})
     await deadline.settle(Promise.resolve('b'))
     expect(deadline.signal.aborted).toBe(false)
     expect(timersStarted()).toBe(1)
@@ -49,18 +50,18 @@ describe('a deadline', () => {
     expect(timersRunning()).toBe(0)
   })
 
-  test('rejects a race, ends a wait as late and aborts its signal when it passes', async () => {
+  test('calls back, ends a wait as late and aborts its signal when it passes', async () => {
     const { timers, deps } = setUp()
     const deadline = startDeadline({ ms: 1_000 }, deps)
-    const race = messageOf(deadline.race(never))
+    const end = endOf(deadline)
     const settled = deadline.settle(never)
     const { signal } = deadline
     await timers.pass({ ms: 1_000 })
-    expect(await race).toBe('timeout')
+    expect(await end).toBe('timeout')
     expect(await settled).toBe('late')
     expect(signal.reason).toMatchObject({ message: 'timeout' })
     expect(deadline.remainingMs()).toBe(0)
-    await expect(deadline.race(never)).rejects.toThrow('timeout')
+    expect([deadline.hasEnded, await endOf(deadline)]).toStrictEqual([true, 'timeout'])
     expect(await deadline.settle(never)).toBe('late')
   })
 
@@ -76,9 +77,7 @@ describe('a deadline', () => {
   test('passes on the result or the failure of work that ends in time', async () => {
     const { deps } = setUp()
     const deadline = startDeadline({ ms: 1_000 }, deps)
-    expect(await deadline.race(Promise.resolve(1))).toBe(1)
     expect(await deadline.settle(Promise.resolve(2))).toStrictEqual({ value: 2 })
-    await expect(deadline.race(Promise.reject(new Error('no')))).rejects.toThrow('no')
     await expect(deadline.settle(Promise.reject(new Error('no')))).rejects.toThrow('no')
   })
 
@@ -87,19 +86,18 @@ describe('a deadline', () => {
     const deadline = startDeadline({ ms: 10 }, deps)
     const { promise: work, reject: fail } = withReject()
     const settled = deadline.settle(work)
-    const race = messageOf(deadline.race(work))
     await timers.pass({ ms: 10 })
     fail(new Error('too late'))
-    expect([await settled, await race]).toStrictEqual(['late', 'timeout'])
+    expect(await settled).toBe('late')
   })
 
   test('ends as aborted with its parent', async () => {
     const parent = new AbortController()
     const { deps, timersRunning } = setUp(parent.signal)
     const deadline = startDeadline({ ms: 1_000 }, deps)
-    const race = messageOf(deadline.race(never))
+    const end = endOf(deadline)
     parent.abort()
-    expect(await race).toBe('aborted')
+    expect(await end).toBe('aborted')
     expect(deadline.signal.reason).toMatchObject({ message: 'aborted' })
     expect(timersRunning()).toBe(0)
   })
@@ -108,7 +106,7 @@ describe('a deadline', () => {
     const { deps, timersStarted } = setUp(AbortSignal.abort())
     const deadline = startDeadline({ ms: 1_000 }, deps)
     expect(deadline.signal.aborted).toBe(true)
-    await expect(deadline.race(never)).rejects.toThrow('aborted')
+    expect(await endOf(deadline)).toBe('aborted')
     expect(timersStarted()).toBe(0)
   })
 

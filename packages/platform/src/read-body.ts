@@ -97,39 +97,7 @@ export async function readStream(
     if (size > maxBytes) return TOO_LARGE
     chunks.push(chunk)
   }
-  return { kind: 'read', bytes: concat(chunks, size) }
-}
-
-export interface StreamStart {
-  bytes: Uint8Array
-  /** The stream had more bytes than `maxBytes`, or failed. */
-  isTruncated: boolean
-  /** The error of the stream; the bytes before it are kept. */
-  error: unknown
-}
-
-/** Reads the first bytes of a stream, even if it fails. */
-export async function readStart(
-  stream: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<StreamStart> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  let isTruncated = false
-  let error: unknown
-  try {
-    for await (const chunk of stream) {
-      const part = chunk.subarray(0, maxBytes - size)
-      chunks.push(part)
-      size += part.byteLength
-      isTruncated = part.byteLength < chunk.byteLength
-      if (isTruncated) break
-    }
-  } catch (thrown) {
-    isTruncated = true
-    error = thrown
-  }
-  return { bytes: concat(chunks, size), isTruncated, error }
+  return { kind: 'read', bytes: concatBytes(chunks, size) }
 }
 
 /**
@@ -166,7 +134,7 @@ export function findHeader(rawHeaders: readonly string[], name: string): string 
 }
 
 /** A copy with its own memory, which can be transferred or kept. */
-function concat(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+export function concatBytes(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size)
   let at = 0
   for (const chunk of chunks) {

@@ -2,13 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  discardRest,
-  findHeader,
-  readRequestBody,
-  readStart,
-  readStream,
-} from '../src/read-body.ts'
+import { discardRest, findHeader, readRequestBody, readStream } from '../src/read-body.ts'
 
 const ends: (() => void)[] = []
 afterEach(() => {
@@ -143,25 +137,6 @@ async function* failing() {
   yield Buffer.from('ab')
   throw new Error('broken')
 }
-
-describe('the start of a stream', () => {
-  test.for([
-    [2, 'ab', true],
-    [3, 'abc', true],
-    [4, 'abcd', false],
-    [9, 'abcd', false],
-  ] as const)('has at most %i bytes', async ([max, text, isTruncated]) => {
-    const start = await readStart(chunks('ab', 'cd'), max)
-    expect(Buffer.from(start.bytes).toString()).toBe(text)
-    expect(start).toMatchObject({ isTruncated, error: undefined })
-  })
-
-  test('is kept when the stream fails', async () => {
-    const start = await readStart(failing(), 100)
-    expect(Buffer.from(start.bytes).toString()).toBe('ab')
-    expect(start).toMatchObject({ isTruncated: true, error: { message: 'broken' } })
-  })
-})
 
 test('a header is found by its name in any case', () => {
   const raw = ['Host', 'a', 'Content-Length', '1', 'content-length', '2']

@@ -43,10 +43,17 @@ const READ_BATCH = 100
 /** DynamoDB's limit of one BatchGetItem. */
 const MAX_BATCH_KEYS = 100
 
+export interface DueRequest extends PageRequest {
+  /** For an item as it is stored. */
+  isSkipped?: (item: Item) => boolean
+}
+
 export interface DueTasks {
   tasks: DueTask[]
   /** Items that do not match any task schema; returned so that one of them does not block its shard. */
   damaged: ItemMismatch[]
+  /** How many items were read, with those that were skipped. */
+  read: number
   /** Where to continue; undefined if nothing else is due. */
   next: Item | undefined
 }
@@ -185,18 +192,25 @@ export function createTaskQueue({
   }
 
   return {
-    /** Oldest first, including tasks whose lease has expired. */
+    /**
+     * Oldest first, including tasks whose lease has expired. Skipped items count towards the limit, but
+     * are not validated, which costs more than the read.
+     */
     async listDue(
       shard: number,
-      { limit = READ_BATCH, after }: PageRequest = {},
+      { limit = READ_BATCH, after, isSkipped }: DueRequest = {},
     ): Promise<DueTasks> {
       const key = dueBefore(shard, clock.now() + 1)
-      const { items, next } = await queryPage(db, eventsTable, { key, limit, after }, parse)
-      return {
-        tasks: items.filter((item): item is DueTask => !(item instanceof ItemMismatch)),
-        damaged: items.filter((item) => item instanceof ItemMismatch),
-        next,
+      const { items, next } = await queryPage(db, eventsTable, { key, limit, after }, (item) =>
+        isSkipped?.(item) ? undefined : parse(item),
+      )
+      const tasks: DueTask[] = []
+      const damaged: ItemMismatch[] = []
+      for (const item of items) {
+        if (item instanceof ItemMismatch) damaged.push(item)
+        else if (item) tasks.push(item)
       }
+      return { tasks, damaged, read: items.length, next }
     },
 
     /** Tasks that were due before a time, oldest first, page by page. */

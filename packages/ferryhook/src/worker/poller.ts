@@ -20,13 +20,15 @@ const MAX_READ_AHEAD = 5_000
 /** What it costs to start a task and to read a page of them, in units of the work scheduler. */
 export const UNITS_PER_TASK = 3_000
 const UNITS_PER_PAGE = 25_000
+/** Further tasks of a backlog are read when there is room for this many, because each read costs CPU. */
+const MIN_BACKLOG_READ = 16
 
 export interface PollerDeps {
   stores: Pick<Stores, 'queue' | 'shards'>
   clock: Clock
   log: Log
   metrics: WorkerMetrics
-  config: Pick<WorkerConfig, 'pageSize'>
+  config: Pick<WorkerConfig, 'pageSize' | 'maxInFlight'>
   scheduler: Pick<WorkScheduler, 'run'>
   /** Resolves when the task is not due any more. */
   handle(task: DueTask): Promise<void>
@@ -85,6 +87,16 @@ function isQuick(task: DueTask): task is QuickTask {
   return task.kind === 'route' || task.kind === 'deliver'
 }
 
+/** An item as it is stored, whose task is running or has just failed. */
+function isRunning({ SK }: Item, { busy }: Shard): boolean {
+  return busy.has(SK as string)
+}
+
+/** The same for a user who has more due tasks than capacity. */
+function isBacklogged({ kind, userId }: Item, { backlogged }: Shard): boolean {
+  return (kind === 'route' || kind === 'deliver') && backlogged.has(userId as string)
+}
+
 export function createPoller(deps: PollerDeps): Poller {
   const { stores, clock, log, metrics, config } = deps
   const shards = new Map<number, Shard>()
@@ -119,6 +131,12 @@ export function createPoller(deps: PollerDeps): Poller {
     let sum = 0
     for (const userId of shard.backlogged) sum += Math.max(0, capacity(shard, userId))
     return sum
+  }
+
+  /** Every attempt that ends makes more room, and asks again. */
+  function canReadBacklog(shard: Shard): boolean {
+    const enough = Math.min(MIN_BACKLOG_READ, Math.ceil(config.maxInFlight / 2))
+    return shard.backlogged.size > 0 && backlogCapacity(shard) >= enough
   }
 
   /** Many tasks may be due at once, and reading the embedded store does not yield by itself. */
@@ -179,7 +197,11 @@ export function createPoller(deps: PollerDeps): Poller {
     }
     // At the start, running and invalid items come first, so read that many more.
     const skipped = after ? 0 : shard.busy.size + shard.damaged
-    const page = await stores.queue.listDue(shard.number, { limit: limit + skipped, after })
+    const page = await stores.queue.listDue(shard.number, {
+      limit: limit + skipped,
+      after,
+      isSkipped: (item) => isRunning(item, shard) || isBacklogged(item, shard),
+    })
     const { damaged } = page
     if (damaged.length > shard.damaged) {
       log.warn('queue contains invalid items. Check the partition.', {
@@ -200,10 +222,10 @@ export function createPoller(deps: PollerDeps): Poller {
     shard.backlogged.clear()
     do {
       if (after) await takeTurn(shard.partition, UNITS_PER_PAGE)
-      const { tasks, next } = await list(shard, limit, after)
+      const { tasks, read: items, next } = await list(shard, limit, after)
       started.push(...start(tasks, shard))
       after = next
-      read += tasks.length
+      read += items
       limit = config.pageSize
       if (after) markBacklogged(tasks, shard)
       const readsOn = reach === 'ahead' || shard.backlogged.size === 0
@@ -263,7 +285,7 @@ export function createPoller(deps: PollerDeps): Poller {
   async function finish(shard: Shard, started: readonly Promise<void>[]): Promise<void> {
     // Others may read the shard meanwhile, so a slow task delays only its own user.
     await Promise.all(started)
-    if (backlogCapacity(shard) > 0) await readShard(shard)
+    if (canReadBacklog(shard)) await readShard(shard)
   }
 
   return {
@@ -292,7 +314,7 @@ export function createPoller(deps: PollerDeps): Poller {
     },
     resume() {
       for (const shard of shards.values()) {
-        if (shard.readers > 0 || backlogCapacity(shard) <= 0) continue
+        if (shard.readers > 0 || !canReadBacklog(shard)) continue
         // The next poll reads it again and logs a failure.
         readShard(shard).catch(() => {})
       }

@@ -203,6 +203,23 @@ describe.each(testWorlds())('the task queue on $name', (world) => {
     expect((await stores.queue.listDue(shard, { limit: 2 })).tasks).toHaveLength(2)
   })
 
+  test('a skipped task counts towards the limit, and is not validated', async () => {
+    const task = await dueTask()
+    const Item = { PK: task.PK, SK: '1000000000001#skipped', kind: 'deliver' }
+    await bench.db.putItem({ TableName: 'ferryhook-events', Item })
+    const shard = Number(task.PK.slice('DUE#'.length))
+    const isSkipped = ({ SK }: { SK?: unknown }) => SK === Item.SK
+    const all = await stores.queue.listDue(shard, { limit: 1000, isSkipped })
+    expect(all.tasks).toContainEqual(task)
+    expect(all.damaged.map(({ key }) => key['SK'])).not.toContain(Item.SK)
+    expect(all.read).toBe(all.tasks.length + all.damaged.length + 1)
+    const isSkippedToo = () => true
+    const none = await stores.queue.listDue(shard, { limit: 1, isSkipped: isSkippedToo })
+    expect(none).toMatchObject({ tasks: [], damaged: [], read: 1 })
+    const { PK, SK } = Item
+    await bench.db.deleteItem({ TableName: 'ferryhook-events', Key: { PK, SK } })
+  })
+
   test('a foreign item in a shard is returned as a typed error and does not block the others', async () => {
     const task = await dueTask()
     const Item = { PK: task.PK, SK: '1000000000000#nonsense', kind: 'deliver', secret: 'private' }

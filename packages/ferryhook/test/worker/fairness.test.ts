@@ -135,6 +135,19 @@ describe.each(serviceWorlds())('tenants in one shard on $name', (world) => {
     return { worker, allow, reads: () => reads }
   }
 
+  test('a backlog is read in pages, not task by task as attempts end', async () => {
+    const { worker, allow, reads } = workerWithHeldReads()
+    const source = await bench.newSource()
+    await bench.connect(source, '/in-pages')
+    await Promise.all(times(160, () => bench.receive(source)))
+    allow()
+    await worker.runOnce()
+    await bench.sink.until('/in-pages', 160)
+    // One for each shard, and one for every sixteen tasks, twice because reads may overlap.
+    expect(reads()).toBeLessThanOrEqual((await bench.stores.shards.count()) + 2 * (160 / 16))
+    await worker.close()
+  })
+
   test('polls do not add up while a shard is still being read', async () => {
     const { worker, allow, reads } = workerWithHeldReads()
     worker.start()
