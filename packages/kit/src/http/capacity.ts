@@ -12,10 +12,15 @@ export const RETRY_AFTER_SECONDS = '1'
 export interface ServiceLoad {
   readonly service: string
   running: number
+  /** Of these, requests of hot routes that have their body. */
+  hot: number
 }
 
+/** How a request is limited. */
+export type RequestKind = 'app' | 'hot' | 'probe'
+
 export type ConnectionRefusal = 'connections' | 'address_connections'
-type Refusal = ConnectionRefusal | 'requests' | 'bodies'
+type Refusal = ConnectionRefusal | 'requests' | 'hot_requests' | 'bodies'
 
 export interface Capacity {
   readonly limits: CapacityLimits
@@ -23,9 +28,17 @@ export interface Capacity {
   enterConnection(peer: string | undefined): ConnectionRefusal | undefined
   leaveConnection(peer: string | undefined): void
   loadOf(service: string): ServiceLoad
-  /** Counts a request and returns true, unless too many of the service are running. */
-  enterRequest(load: ServiceLoad): boolean
+  /**
+   * Counts a request and returns true, unless too many of the service are running. Probes are always
+   * admitted, and requests of hot routes only while another one could begin its work.
+   */
+  enterRequest(load: ServiceLoad, kind?: RequestKind): boolean
+  /** Whether a request would not be admitted; counts it as refused. */
+  isFull(load: ServiceLoad, kind: RequestKind): boolean
   leaveRequest(load: ServiceLoad): void
+  /** Counts a request of a hot route whose body has arrived: one that only sends slowly takes no place. */
+  enterHotRequest(load: ServiceLoad): boolean
+  leaveHotRequest(load: ServiceLoad): void
   /** Counts bytes of a body and returns true, unless too many are held. */
   takeBody(bytes: number): boolean
   releaseBody(bytes: number): void
@@ -40,12 +53,14 @@ export function createCapacity(
   } = {},
 ): Capacity {
   const limits = { ...defaultLimits, ...options.limits }
-  const { maxConnections, maxConnectionsPerAddress, maxBodyBytes, maxRequests } = limits
+  const { maxConnections, maxConnectionsPerAddress, maxBodyBytes } = limits
+  const { maxRequests, maxHotRequests } = limits
   const proxies = createProxyTrust(options.trustedProxies ?? noProxies)
   const refused: Record<Refusal, number> = {
     connections: 0,
     address_connections: 0,
     requests: 0,
+    hot_requests: 0,
     bodies: 0,
   }
   if (options.metrics) registerMetrics(options.metrics, refused)
@@ -75,6 +90,18 @@ export function createCapacity(
     }
   }
 
+  function isFull(load: ServiceLoad, kind: RequestKind): boolean {
+    if (kind === 'hot' && load.hot >= maxHotRequests) {
+      refused.hot_requests += 1
+      return true
+    }
+    if (kind !== 'probe' && load.running >= maxRequests) {
+      refused.requests += 1
+      return true
+    }
+    return false
+  }
+
   return {
     limits,
 
@@ -90,23 +117,35 @@ export function createCapacity(
     loadOf(service) {
       let load = loads.get(service)
       if (!load) {
-        load = { service, running: 0 }
+        load = { service, running: 0, hot: 0 }
         loads.set(service, load)
       }
       return load
     },
 
-    enterRequest(load) {
-      if (load.running >= maxRequests) {
-        refused.requests += 1
-        return false
-      }
+    isFull,
+
+    enterRequest(load, kind = 'app') {
+      if (isFull(load, kind)) return false
       load.running += 1
       return true
     },
 
     leaveRequest(load) {
       load.running -= 1
+    },
+
+    enterHotRequest(load) {
+      if (load.hot >= maxHotRequests) {
+        refused.hot_requests += 1
+        return false
+      }
+      load.hot += 1
+      return true
+    },
+
+    leaveHotRequest(load) {
+      load.hot -= 1
     },
 
     takeBody(bytes) {

@@ -63,6 +63,7 @@ export function mountHotRoutes(
     return {
       service,
       pattern,
+      isHot: true,
       methods: route.methods,
       timeoutMs: route.timeoutMs,
       async handle(request, call) {
@@ -73,6 +74,7 @@ export function mountHotRoutes(
         const admission = route.admit?.({ method, parameter })
         if (admission) await admission
         const body = requireBody(await call.readBody(route.maxBodyBytes), route.maxBodyBytes)
+        call.enterHotRoute()
         call.restartDeadline()
         const { clientAddress } = call
         return route.handle({ method, parameter, query, rawHeaders, body, clientAddress })
@@ -90,6 +92,7 @@ export function honoHandler({ path, timeoutMs, admit, handle }: HotRoute): Handl
     const parameter = c.req.param(name) ?? ''
     await admit?.({ method, parameter })
     const body = new Uint8Array(await c.req.arrayBuffer())
+    call.enterHotRoute()
     if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
     call.restartDeadline()
     const response = await handle({
