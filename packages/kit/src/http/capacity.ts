@@ -33,8 +33,8 @@ export interface Capacity {
    * admitted, and requests of hot routes only while another one could begin its work.
    */
   enterRequest(load: ServiceLoad, kind?: RequestKind): boolean
-  /** Whether a request would not be admitted; counts it as refused. */
-  isFull(load: ServiceLoad, kind: RequestKind): boolean
+  /** Returns true, and counts a refused request, if one would not be admitted now. */
+  refuse(load: ServiceLoad, kind: RequestKind): boolean
   leaveRequest(load: ServiceLoad): void
   /** Counts a request of a hot route whose body has arrived: one that only sends slowly takes no place. */
   enterHotRequest(load: ServiceLoad): boolean
@@ -90,7 +90,7 @@ export function createCapacity(
     }
   }
 
-  function isFull(load: ServiceLoad, kind: RequestKind): boolean {
+  function refuse(load: ServiceLoad, kind: RequestKind): boolean {
     if (kind === 'hot' && load.hot >= maxHotRequests) {
       refused.hot_requests += 1
       return true
@@ -123,10 +123,10 @@ export function createCapacity(
       return load
     },
 
-    isFull,
+    refuse,
 
     enterRequest(load, kind = 'app') {
-      if (isFull(load, kind)) return false
+      if (refuse(load, kind)) return false
       load.running += 1
       return true
     },

@@ -130,7 +130,7 @@ export function createHarness(options: HarnessOptions): Handle {
     })
   return Object.assign(handle, {
     refuse(route: Route) {
-      if (!capacity.isFull(capacity.loadOf(route.service), kindOf(route))) return undefined
+      if (!capacity.refuse(capacity.loadOf(route.service), kindOf(route))) return undefined
       return refuse(route.service, randomUUID())
     },
   })
