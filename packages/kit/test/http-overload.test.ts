@@ -33,6 +33,7 @@ async function serving(maxHotRequests: number, face: 'Node' | 'the app' = 'Node'
     methods: ['POST'],
     path: '/box/:id',
     maxBodyBytes: MAX_BYTES,
+    ownerOf: (id) => /^owner-\w/.exec(id)?.[0],
     async handle({ body, parameter }) {
       stored.push(parameter)
       await new Promise<void>((resolve) => waiting.push(resolve))
@@ -121,6 +122,22 @@ describe.each(['Node', 'the app'] as const)('the hot routes of a service, run by
     expect(refused).toBe(52)
     const again = post('again')
     await expect.poll(() => stored.length).toBe(9)
+    finishAll()
+    expect((await again).status).toBe(200)
+  })
+
+  test('are left to others by an owner that has three quarters of them', async () => {
+    const { post, stored, finishAll } = await serving(4, face)
+    const flood = Array.from({ length: 3 }, (_, n) => post(`owner-a${n}`))
+    await expect.poll(() => stored.length).toBe(3)
+    expect((await post('owner-a3')).status).toBe(503)
+    const other = post('owner-b')
+    await expect.poll(() => stored.length).toBe(4)
+    expect((await post('owner-c')).status).toBe(503)
+    finishAll()
+    for (const response of [...flood, other]) expect((await response).status).toBe(200)
+    const again = post('owner-a4')
+    await expect.poll(() => stored.length).toBe(5)
     finishAll()
     expect((await again).status).toBe(200)
   })

@@ -14,7 +14,11 @@ export interface ServiceLoad {
   running: number
   /** Of these, requests of hot routes that have their body. */
   hot: number
+  hotByOwner: Map<string, number>
 }
+
+/** What one owner may have of the hot requests of a service, so that others are admitted during a flood. */
+const OWNER_SHARE = 0.75
 
 /** How a request is limited. */
 export type RequestKind = 'app' | 'hot' | 'probe'
@@ -33,12 +37,12 @@ export interface Capacity {
    * admitted, and requests of hot routes only while another one could begin its work.
    */
   enterRequest(load: ServiceLoad, kind?: RequestKind): boolean
-  /** Returns true, and counts a refused request, if one would not be admitted now. */
-  refuse(load: ServiceLoad, kind: RequestKind): boolean
+  /** Returns true, and counts a refused request, if one of this owner would not be admitted now. */
+  refuse(load: ServiceLoad, kind: RequestKind, owner?: string): boolean
   leaveRequest(load: ServiceLoad): void
   /** Counts a request of a hot route whose body has arrived: one that only sends slowly takes no place. */
-  enterHotRequest(load: ServiceLoad): boolean
-  leaveHotRequest(load: ServiceLoad): void
+  enterHotRequest(load: ServiceLoad, owner: string | undefined): boolean
+  leaveHotRequest(load: ServiceLoad, owner: string | undefined): void
   /** Counts bytes of a body and returns true, unless too many are held. */
   takeBody(bytes: number): boolean
   releaseBody(bytes: number): void
@@ -55,6 +59,7 @@ export function createCapacity(
   const limits = { ...defaultLimits, ...options.limits }
   const { maxConnections, maxConnectionsPerAddress, maxBodyBytes } = limits
   const { maxRequests, maxHotRequests } = limits
+  const maxHotOfOwner = Math.ceil(maxHotRequests * OWNER_SHARE)
   const proxies = createProxyTrust(options.trustedProxies ?? noProxies)
   const refused: Record<Refusal, number> = {
     connections: 0,
@@ -90,11 +95,16 @@ export function createCapacity(
     }
   }
 
-  function refuse(load: ServiceLoad, kind: RequestKind): boolean {
-    if (kind === 'hot' && load.hot >= maxHotRequests) {
-      refused.hot_requests += 1
-      return true
-    }
+  function refuseHot({ hot, hotByOwner }: ServiceLoad, owner: string | undefined): boolean {
+    if (hot < maxHotOfOwner) return false
+    const own = owner === undefined ? 0 : (hotByOwner.get(owner) ?? 0)
+    if (hot < maxHotRequests && own < maxHotOfOwner) return false
+    refused.hot_requests += 1
+    return true
+  }
+
+  function refuse(load: ServiceLoad, kind: RequestKind, owner?: string): boolean {
+    if (kind === 'hot' && refuseHot(load, owner)) return true
     if (kind !== 'probe' && load.running >= maxRequests) {
       refused.requests += 1
       return true
@@ -117,7 +127,7 @@ export function createCapacity(
     loadOf(service) {
       let load = loads.get(service)
       if (!load) {
-        load = { service, running: 0, hot: 0 }
+        load = { service, running: 0, hot: 0, hotByOwner: new Map() }
         loads.set(service, load)
       }
       return load
@@ -135,18 +145,13 @@ export function createCapacity(
       load.running -= 1
     },
 
-    enterHotRequest(load) {
-      if (load.hot >= maxHotRequests) {
-        refused.hot_requests += 1
-        return false
-      }
-      load.hot += 1
+    enterHotRequest(load, owner) {
+      if (refuseHot(load, owner)) return false
+      countHot(load, owner, 1)
       return true
     },
 
-    leaveHotRequest(load) {
-      load.hot -= 1
-    },
+    leaveHotRequest: (load, owner) => countHot(load, owner, -1),
 
     takeBody(bytes) {
       if (bodyBytes + bytes > maxBodyBytes) {
@@ -161,6 +166,14 @@ export function createCapacity(
       bodyBytes -= bytes
     },
   }
+}
+
+function countHot(load: ServiceLoad, owner: string | undefined, change: 1 | -1): void {
+  load.hot += change
+  if (owner === undefined) return
+  const count = (load.hotByOwner.get(owner) ?? 0) + change
+  if (count > 0) load.hotByOwner.set(owner, count)
+  else load.hotByOwner.delete(owner)
 }
 
 function registerMetrics({ registry }: Metrics, refused: Record<Refusal, number>): void {

@@ -60,7 +60,7 @@ export interface Handle {
    * The response to a request that would be refused now; undefined if it can run. For adapters, because
    * in an overload most requests are refused, and the CPU is for the others.
    */
-  refuse(route: Route): HttpResponse | undefined
+  refuse(route: Route, target: string): HttpResponse | undefined
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
@@ -129,8 +129,9 @@ export function createHarness(options: HarnessOptions): Handle {
       run(route, call).catch(reject)
     })
   return Object.assign(handle, {
-    refuse(route: Route) {
-      if (!capacity.refuse(capacity.loadOf(route.service), kindOf(route))) return undefined
+    refuse(route: Route, target: string) {
+      const load = capacity.loadOf(route.service)
+      if (!capacity.refuse(load, kindOf(route), route.ownerOf?.(target))) return undefined
       return refuse(route.service, randomUUID())
     },
   })
@@ -180,6 +181,7 @@ class RunningCall implements Call, BodyBudget {
   #bodyBytes = 0
   #hasLeft = false
   #isInHotRoute = false
+  #owner: string | undefined = undefined
   readonly resolve: (response: HttpResponse | Response) => void
   readonly #shared: Shared
   #log: Log | undefined = undefined
@@ -219,11 +221,12 @@ class RunningCall implements Call, BodyBudget {
     throw this.#overloaded()
   }
 
-  enterHotRoute(): void {
+  enterHotRoute(owner: string | undefined): void {
     // Probes have no body to wait for and are always admitted.
     if (PROBES.has(this.route)) return
-    if (!this.#shared.capacity.enterHotRequest(this.load)) throw this.#overloaded()
+    if (!this.#shared.capacity.enterHotRequest(this.load, owner)) throw this.#overloaded()
     this.#isInHotRoute = true
+    this.#owner = owner
   }
 
   #overloaded(): Error {
@@ -246,7 +249,7 @@ class RunningCall implements Call, BodyBudget {
     const { capacity } = this.#shared
     capacity.releaseBody(this.#bodyBytes)
     this.#bodyBytes = 0
-    if (this.#isInHotRoute) capacity.leaveHotRequest(this.load)
+    if (this.#isInHotRoute) capacity.leaveHotRequest(this.load, this.#owner)
     this.#isInHotRoute = false
     if (!this.#hasLeft) capacity.leaveRequest(this.load)
     this.#hasLeft = true

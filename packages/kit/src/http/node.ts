@@ -170,9 +170,10 @@ export function nodeListener(app: App, findHotRoute: HotMatcher = noHotRoutes): 
     return toWeb(await harness(mainRoute, request))
   })
   return (incoming, outgoing) => {
-    const route = findHotRoute(incoming.method ?? '', incoming.url ?? '')
+    const { method = '', url = '' } = incoming
+    const route = findHotRoute(method, url)
     if (!route) return void toApp(incoming, outgoing)
-    const refusal = harness.refuse(route)
+    const refusal = harness.refuse(route, url)
     if (refusal) writeResponse(incoming, outgoing, refusal)
     else run(harness, route, incoming, outgoing)
   }
