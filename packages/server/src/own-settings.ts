@@ -114,6 +114,12 @@ const own = {
     description:
       'Requests of each service that run at the same time; more get 503 server.overloaded',
   },
+  STRONGROOM_MAX_HOT_REQUESTS: {
+    type: integer({ min: 1, max: 1_000_000 }),
+    default: defaultLimits.maxHotRequests,
+    description:
+      'Webhooks, and likewise requests to the API of Sealed, that are stored at the same time; more get 503 server.overloaded',
+  },
   STRONGROOM_REQUIRE_2FA: {
     type: boolean(),
     default: false,
@@ -169,6 +175,7 @@ export function capacityLimits(values: Settings): CapacityLimits {
     maxConnectionsPerAddress: values.STRONGROOM_MAX_CONNECTIONS_PER_ADDRESS,
     maxBodyBytes: values.STRONGROOM_MAX_BODY_MB * MEGABYTE,
     maxRequests: values.STRONGROOM_MAX_REQUESTS,
+    maxHotRequests: values.STRONGROOM_MAX_HOT_REQUESTS,
   }
 }
 

@@ -265,7 +265,8 @@ describe('a request', () => {
     const bytes = new Uint8Array()
     const readBody = async () => ({ kind: 'read' as const, bytes })
     const request = { method, target, rawHeaders: [] } as unknown as HttpRequest
-    const call = { restartDeadline() {}, readBody: readBody as Call['readBody'] } as Call
+    const none = { enterHotRoute() {}, restartDeadline() {} }
+    const call = { ...none, readBody } as unknown as Call
     const response = await found?.handle(request, call)
     expect(JSON.parse(response?.body ?? '')).toMatchObject({ parameter })
   })

@@ -78,6 +78,8 @@ const LARGE_BODY_BYTES = 16_384
 export interface Ingest {
   /** Whether there is such a source that takes the method, before its body is read. */
   admit(request: HotRequestHead): Promise<void> | undefined
+  /** The user that a source belongs to, if it is cached. */
+  ownerOf(sourceId: string): string | undefined
   receive(request: HotRequest): Promise<HttpResponse>
   /** To call when this process changes a source. */
   invalidateSource(sourceId: string): void
@@ -271,6 +273,10 @@ export function createIngest(options: IngestOptions): Ingest {
       // Most sources are cached, and then there is no promise to wait for.
       if (!isRead(head.method)) requireMethod(known, head.method)
       return undefined
+    },
+    ownerOf(sourceId) {
+      const known = sources.peek(sourceId)
+      return known && known !== 'missing' ? known.source.userId : undefined
     },
     receive: (request) => withDeadline(receive(request)).catch(rethrow),
     invalidateSource: sources.invalidate,

@@ -30,7 +30,7 @@ const PATH = '/in/:sourceId'
 const methods = [...new Set<string>([...eventMethods, ...METHODS])]
 
 export function ingestRoutes(
-  ingest: Pick<Ingest, 'admit' | 'receive'>,
+  ingest: Pick<Ingest, 'admit' | 'ownerOf' | 'receive'>,
 ): Required<Pick<RunningService, 'rootRoutes' | 'hotRoutes'>> {
   const route: HotRoute = {
     methods,
@@ -39,6 +39,7 @@ export function ingestRoutes(
     timeoutMs: COMMIT_DEADLINE_MS,
     maxBodyBytes: MAX_BODY_BYTES,
     admit: ingest.admit,
+    ownerOf: ingest.ownerOf,
     handle: ingest.receive,
   }
   const rootRoutes = new OpenAPIHono<AppEnv>()

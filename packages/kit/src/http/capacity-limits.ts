@@ -7,6 +7,11 @@ export interface CapacityLimits {
   maxBodyBytes: number
   /** Running requests of each service. */
   maxRequests: number
+  /**
+   * Those of hot routes that have their body. They wait for nothing but the CPU and the store, so more of
+   * them would only wait longer.
+   */
+  maxHotRequests: number
 }
 
 export const defaultLimits: CapacityLimits = {
@@ -14,4 +19,5 @@ export const defaultLimits: CapacityLimits = {
   maxConnectionsPerAddress: 64,
   maxBodyBytes: 64 * 1024 * 1024,
   maxRequests: 1_000,
+  maxHotRequests: 128,
 }

@@ -12,10 +12,19 @@ export const RETRY_AFTER_SECONDS = '1'
 export interface ServiceLoad {
   readonly service: string
   running: number
+  /** Of these, requests of hot routes that have their body. */
+  hot: number
+  hotByOwner: Map<string, number>
 }
 
+/** What one owner may have of the hot requests of a service, so that others are admitted during a flood. */
+const OWNER_SHARE = 0.75
+
+/** How a request is limited. */
+export type RequestKind = 'app' | 'hot' | 'probe'
+
 export type ConnectionRefusal = 'connections' | 'address_connections'
-type Refusal = ConnectionRefusal | 'requests' | 'bodies'
+type Refusal = ConnectionRefusal | 'requests' | 'hot_requests' | 'bodies'
 
 export interface Capacity {
   readonly limits: CapacityLimits
@@ -23,9 +32,17 @@ export interface Capacity {
   enterConnection(peer: string | undefined): ConnectionRefusal | undefined
   leaveConnection(peer: string | undefined): void
   loadOf(service: string): ServiceLoad
-  /** Counts a request and returns true, unless too many of the service are running. */
-  enterRequest(load: ServiceLoad): boolean
+  /**
+   * Counts a request and returns true, unless too many of the service are running. Probes are always
+   * admitted, and requests of hot routes only while another one could begin its work.
+   */
+  enterRequest(load: ServiceLoad, kind?: RequestKind): boolean
+  /** Returns true, and counts a refused request, if one of this owner would not be admitted now. */
+  refuse(load: ServiceLoad, kind: RequestKind, owner?: string): boolean
   leaveRequest(load: ServiceLoad): void
+  /** Counts a request of a hot route whose body has arrived: one that only sends slowly takes no place. */
+  enterHotRequest(load: ServiceLoad, owner: string | undefined): boolean
+  leaveHotRequest(load: ServiceLoad, owner: string | undefined): void
   /** Counts bytes of a body and returns true, unless too many are held. */
   takeBody(bytes: number): boolean
   releaseBody(bytes: number): void
@@ -40,12 +57,15 @@ export function createCapacity(
   } = {},
 ): Capacity {
   const limits = { ...defaultLimits, ...options.limits }
-  const { maxConnections, maxConnectionsPerAddress, maxBodyBytes, maxRequests } = limits
+  const { maxConnections, maxConnectionsPerAddress, maxBodyBytes } = limits
+  const { maxRequests, maxHotRequests } = limits
+  const maxHotOfOwner = Math.ceil(maxHotRequests * OWNER_SHARE)
   const proxies = createProxyTrust(options.trustedProxies ?? noProxies)
   const refused: Record<Refusal, number> = {
     connections: 0,
     address_connections: 0,
     requests: 0,
+    hot_requests: 0,
     bodies: 0,
   }
   if (options.metrics) registerMetrics(options.metrics, refused)
@@ -75,6 +95,23 @@ export function createCapacity(
     }
   }
 
+  function refuseHot({ hot, hotByOwner }: ServiceLoad, owner: string | undefined): boolean {
+    if (hot < maxHotOfOwner) return false
+    const own = owner === undefined ? 0 : (hotByOwner.get(owner) ?? 0)
+    if (hot < maxHotRequests && own < maxHotOfOwner) return false
+    refused.hot_requests += 1
+    return true
+  }
+
+  function refuse(load: ServiceLoad, kind: RequestKind, owner?: string): boolean {
+    if (kind === 'hot' && refuseHot(load, owner)) return true
+    if (kind !== 'probe' && load.running >= maxRequests) {
+      refused.requests += 1
+      return true
+    }
+    return false
+  }
+
   return {
     limits,
 
@@ -90,17 +127,16 @@ export function createCapacity(
     loadOf(service) {
       let load = loads.get(service)
       if (!load) {
-        load = { service, running: 0 }
+        load = { service, running: 0, hot: 0, hotByOwner: new Map() }
         loads.set(service, load)
       }
       return load
     },
 
-    enterRequest(load) {
-      if (load.running >= maxRequests) {
-        refused.requests += 1
-        return false
-      }
+    refuse,
+
+    enterRequest(load, kind = 'app') {
+      if (refuse(load, kind)) return false
       load.running += 1
       return true
     },
@@ -108,6 +144,14 @@ export function createCapacity(
     leaveRequest(load) {
       load.running -= 1
     },
+
+    enterHotRequest(load, owner) {
+      if (refuseHot(load, owner)) return false
+      countHot(load, owner, 1)
+      return true
+    },
+
+    leaveHotRequest: (load, owner) => countHot(load, owner, -1),
 
     takeBody(bytes) {
       if (bodyBytes + bytes > maxBodyBytes) {
@@ -122,6 +166,14 @@ export function createCapacity(
       bodyBytes -= bytes
     },
   }
+}
+
+function countHot(load: ServiceLoad, owner: string | undefined, change: 1 | -1): void {
+  load.hot += change
+  if (owner === undefined) return
+  const count = (load.hotByOwner.get(owner) ?? 0) + change
+  if (count > 0) load.hotByOwner.set(owner, count)
+  else load.hotByOwner.delete(owner)
 }
 
 function registerMetrics({ registry }: Metrics, refused: Record<Refusal, number>): void {

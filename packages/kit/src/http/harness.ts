@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto'
 import type { BodyBudget, BudgetedRead } from '@strongroom/platform/read-body'
 import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
 import type { Log } from '../log.ts'
-import { createLogThrottle } from '../log-throttle.ts'
 import type { Metrics } from '../metrics.ts'
 import {
   createProxyTrust,
@@ -15,9 +14,16 @@ import {
   type ProxyTrust,
   type TrustedProxies,
 } from './client-address.ts'
-import { type Capacity, createCapacity, RETRY_AFTER_SECONDS, type ServiceLoad } from './capacity.ts'
+import {
+  type Capacity,
+  createCapacity,
+  type RequestKind,
+  RETRY_AFTER_SECONDS,
+  type ServiceLoad,
+} from './capacity.ts'
 import { errorResponse } from './error-response.ts'
 import { requestError, serverError } from './errors.ts'
+import { createOverloadLog, type OverloadLog } from './overload-log.ts'
 import {
   type Call,
   type HttpRequest,
@@ -44,11 +50,18 @@ export interface HarnessOptions {
   startTimer?: StartTimer
 }
 
-/** Runs a route for a request. An error becomes a response, and so does a missed deadline. */
-export type Handle = <Result extends HttpResponse | Response>(
-  route: Route<Result>,
-  request: HttpRequest,
-) => Promise<Result | HttpResponse>
+export interface Handle {
+  /** Runs a route for a request. An error becomes a response, and so does a missed deadline. */
+  <Result extends HttpResponse | Response>(
+    route: Route<Result>,
+    request: HttpRequest,
+  ): Promise<Result | HttpResponse>
+  /**
+   * The response to a request that would be refused now; undefined if it can run. For adapters, because
+   * in an overload most requests are refused, and the CPU is for the others.
+   */
+  refuse(route: Route, target: string): HttpResponse | undefined
+}
 
 const DEFAULT_TIMEOUT_MS = 60_000
 
@@ -58,13 +71,10 @@ export function createHarness(options: HarnessOptions): Handle {
   const headers = createHeaderWriter({ publicUrl })
   const report = createAccessLog(options)
   const { capacity = createCapacity() } = options
-  const throttle = createLogThrottle({ clock: { now }, quietMs: OVERLOAD_QUIET_MS })
-  const logOverload = (service: string) =>
-    throttle(service, (suppressed) =>
-      log.warn('too many requests are running, refusing more', { service, suppressed }),
-    )
+  const startTimer = options.startTimer ?? startBackgroundTimer
+  const logOverload = createOverloadLog({ log, now, startTimer })
   const shared = { capacity, clients, log, logOverload, now, timeoutMs }
-  const deadlines = createDeadlines(options.startTimer ?? startBackgroundTimer, now, (call) => {
+  const deadlines = createDeadlines(startTimer, now, (call) => {
     const error = requestError('timeout')
     call.abort(error)
     respond(call, errorResponse(error, call.request, call))
@@ -99,26 +109,39 @@ export function createHarness(options: HarnessOptions): Handle {
     )
   }
 
-  /** Without the error log and the stack trace of other errors, because a flood has thousands of them. */
-  function refuse(call: RunningCall): HttpResponse {
-    logOverload(call.service)
-    call.errorCode = OVERLOADED.code
-    return OVERLOADED_RESPONSE
+  /** Without a line and an observation of its own. */
+  function refuse(service: string, requestId: string): HttpResponse {
+    logOverload(service)
+    return headers.addTo(OVERLOADED_RESPONSE, requestId)
   }
 
-  return <Result extends HttpResponse | Response>(route: Route<Result>, request: HttpRequest) =>
+  const handle = <Result extends HttpResponse | Response>(
+    route: Route<Result>,
+    request: HttpRequest,
+  ) =>
     new Promise<Result | HttpResponse>((resolve, reject) => {
       const call = new RunningCall(route, request, shared, resolve as RunningCall['resolve'])
-      if (!capacity.enterRequest(call.load)) {
-        respond(call, refuse(call))
+      if (!capacity.enterRequest(call.load, kindOf(route))) {
+        call.resolve(refuse(call.service, call.requestId))
         return
       }
       deadlines.add(call)
       run(route, call).catch(reject)
     })
+  return Object.assign(handle, {
+    refuse(route: Route, target: string) {
+      const load = capacity.loadOf(route.service)
+      if (!capacity.refuse(load, kindOf(route), route.ownerOf?.(target))) return undefined
+      return refuse(route.service, randomUUID())
+    },
+  })
 }
 
-const OVERLOAD_QUIET_MS = 60_000
+function kindOf({ pattern, isHot = false }: Pick<Route, 'pattern' | 'isHot'>): RequestKind {
+  if (!isHot) return 'app'
+  return PROBES.has(pattern) ? 'probe' : 'hot'
+}
+
 const OVERLOADED = serverError('overloaded')
 
 export const OVERLOADED_RESPONSE: HttpResponse = {
@@ -137,7 +160,7 @@ interface Shared {
   capacity: Capacity
   clients: ClientAddresses
   log: Log
-  logOverload: (service: string) => void
+  logOverload: OverloadLog
   now: () => number
   timeoutMs: number
 }
@@ -157,6 +180,8 @@ class RunningCall implements Call, BodyBudget {
   slot = -1
   #bodyBytes = 0
   #hasLeft = false
+  #isInHotRoute = false
+  #owner: string | undefined = undefined
   readonly resolve: (response: HttpResponse | Response) => void
   readonly #shared: Shared
   #log: Log | undefined = undefined
@@ -193,8 +218,20 @@ class RunningCall implements Call, BodyBudget {
     if (capacity.enterRequest(load)) return
     // It is not counted any more.
     this.#hasLeft = true
-    this.#shared.logOverload(service)
-    throw serverError('overloaded', { headers: { 'retry-after': RETRY_AFTER_SECONDS } })
+    throw this.#overloaded()
+  }
+
+  enterHotRoute(owner: string | undefined): void {
+    // Probes have no body to wait for and are always admitted.
+    if (PROBES.has(this.route)) return
+    if (!this.#shared.capacity.enterHotRequest(this.load, owner)) throw this.#overloaded()
+    this.#isInHotRoute = true
+    this.#owner = owner
+  }
+
+  #overloaded(): Error {
+    this.#shared.logOverload(this.service)
+    return serverError('overloaded', { headers: { 'retry-after': RETRY_AFTER_SECONDS } })
   }
 
   readBody(maxBytes: number): Promise<BudgetedRead> {
@@ -212,6 +249,8 @@ class RunningCall implements Call, BodyBudget {
     const { capacity } = this.#shared
     capacity.releaseBody(this.#bodyBytes)
     this.#bodyBytes = 0
+    if (this.#isInHotRoute) capacity.leaveHotRequest(this.load, this.#owner)
+    this.#isInHotRoute = false
     if (!this.#hasLeft) capacity.leaveRequest(this.load)
     this.#hasLeft = true
   }

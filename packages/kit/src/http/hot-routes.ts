@@ -22,6 +22,11 @@ export interface HotRoute {
    * an `ApiError`, or returns undefined if there is nothing to wait for. `handle` has to check again.
    */
   admit?(request: HotRequestHead): Promise<void> | undefined
+  /**
+   * Whose request it is, if that is known without waiting: one owner may have only a part of the requests
+   * that run at the same time.
+   */
+  ownerOf?(parameter: string): string | undefined
   /** From the end of the request body until the response; the harness has a default. */
   timeoutMs?: number
   /** Throws an `ApiError` for what the client may see. */
@@ -60,19 +65,25 @@ export function mountHotRoutes(
     const pattern = route.atRoot || at === '/' ? route.path : at + route.path
     const { prefix, suffix } = splitPattern(pattern)
     const around = prefix.length + (suffix?.length ?? 0)
+    const parameterIn = (target: string, query: string | undefined) => {
+      const pathLength = query === undefined ? target.length : target.length - query.length - 1
+      return target.slice(prefix.length, prefix.length + pathLength - around)
+    }
     return {
       service,
       pattern,
+      isHot: true,
+      ownerOf: (target) => route.ownerOf?.(parameterIn(target, queryOf(target))),
       methods: route.methods,
       timeoutMs: route.timeoutMs,
       async handle(request, call) {
         const { method, target, rawHeaders } = request
         const query = queryOf(target)
-        const pathLength = query === undefined ? target.length : target.length - query.length - 1
-        const parameter = target.slice(prefix.length, prefix.length + pathLength - around)
+        const parameter = parameterIn(target, query)
         const admission = route.admit?.({ method, parameter })
         if (admission) await admission
         const body = requireBody(await call.readBody(route.maxBodyBytes), route.maxBodyBytes)
+        call.enterHotRoute(route.ownerOf?.(parameter))
         call.restartDeadline()
         const { clientAddress } = call
         return route.handle({ method, parameter, query, rawHeaders, body, clientAddress })
@@ -82,17 +93,19 @@ export function mountHotRoutes(
 }
 
 /** The route as a handler of the app. */
-export function honoHandler({ path, timeoutMs, admit, handle }: HotRoute): Handler<AppEnv> {
+export function honoHandler(route: HotRoute): Handler<AppEnv> {
+  const { path, timeoutMs } = route
   const name = /:([^/]+)/.exec(path)?.[1] ?? ''
   return async (c) => {
     const { method, target, rawHeaders } = c.get('request')
     const call = c.get('call')
     const parameter = c.req.param(name) ?? ''
-    await admit?.({ method, parameter })
+    await route.admit?.({ method, parameter })
     const body = new Uint8Array(await c.req.arrayBuffer())
+    call.enterHotRoute(route.ownerOf?.(parameter))
     if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
     call.restartDeadline()
-    const response = await handle({
+    const response = await route.handle({
       method,
       parameter,
       query: queryOf(target),

@@ -170,9 +170,12 @@ export function nodeListener(app: App, findHotRoute: HotMatcher = noHotRoutes): 
     return toWeb(await harness(mainRoute, request))
   })
   return (incoming, outgoing) => {
-    const route = findHotRoute(incoming.method ?? '', incoming.url ?? '')
-    if (route) run(harness, route, incoming, outgoing)
-    else void toApp(incoming, outgoing)
+    const { method = '', url = '' } = incoming
+    const route = findHotRoute(method, url)
+    if (!route) return void toApp(incoming, outgoing)
+    const refusal = harness.refuse(route, url)
+    if (refusal) writeResponse(incoming, outgoing, refusal)
+    else run(harness, route, incoming, outgoing)
   }
 }
 
@@ -251,6 +254,8 @@ class NodeRequest implements HttpRequest {
 
 /** How long the rest of a refused body may take, so that the client reads the response first. */
 const REST_MS = 500
+/** Node drops a shorter body by itself: a new connection, or a timer for the rest, would cost more. */
+const MAX_DROPPED_BYTES = 65_536
 
 function writeResponse(
   incoming: IncomingMessage,
@@ -259,7 +264,7 @@ function writeResponse(
 ): void {
   // Alternating names and values: the fastest form that Node takes.
   const list = headers as string[]
-  if (!incoming.complete) {
+  if (!incoming.complete && !canDropBody(incoming)) {
     // The rest of the body is not read, and so no later request on this connection.
     list.push('connection', 'close')
     outgoing.once('finish', () => discardRest(incoming, { ms: REST_MS }))
@@ -267,4 +272,10 @@ function writeResponse(
   if (status === 204) return void outgoing.writeHead(status, list).end()
   list.push('content-length', String(Buffer.byteLength(body)))
   outgoing.writeHead(status, list).end(body)
+}
+
+/** Only a body that no one began to read. */
+function canDropBody({ rawHeaders, readableFlowing }: IncomingMessage): boolean {
+  if (readableFlowing !== null) return false
+  return Number(findHeader(rawHeaders, 'content-length') ?? Infinity) <= MAX_DROPPED_BYTES
 }

@@ -59,6 +59,11 @@ export interface Call {
    * `server.overloaded` if too many of its requests are running.
    */
   enterService(service: string): void
+  /**
+   * For hot routes, when the body has arrived. Throws `server.overloaded` if too many requests of the
+   * service's hot routes are running, or too many of this owner.
+   */
+  enterHotRoute(owner: string | undefined): void
   readonly service: string
   /** For the access log and metrics. The app sets this and the next while it runs. */
   route: string
@@ -69,6 +74,10 @@ export interface Route<Result extends HttpResponse | Response = HttpResponse> {
   service: string
   /** As logs and metrics name it: `/in/:sourceId`. */
   pattern: string
+  /** Limits its requests as those of hot routes. */
+  isHot?: boolean
+  /** For hot routes, see `HotRoute`. */
+  ownerOf?(target: string): string | undefined
   /** Until the response begins; the harness has a default. */
   timeoutMs?: number | undefined
   handle(request: HttpRequest, call: Call): Promise<Result>
