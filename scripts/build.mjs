@@ -51,6 +51,7 @@ export async function bundleCommand(directory, { isPublished }) {
   const { textFiles } = await import('./text-files.mjs')
   const { threadBundles } = await import('./thread-bundle.mjs')
   const { unusedModules } = await import('./unused-modules.mjs')
+  const { longTexts, withoutOtherCommands } = await import('./compiled-program.mjs')
   const texts = [browserBundles(), directoryFiles(), threadBundles()]
   /** @satisfies {import('esbuild').BuildOptions} */
   const common = {
@@ -70,7 +71,11 @@ export async function bundleCommand(directory, { isPublished }) {
     entryNames: '[name]-[hash]',
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
-    plugins: [...texts.map((plugin) => textFiles(plugin, directory, './chunks/')), unusedModules()],
+    plugins: [
+      ...[...texts, longTexts()].map((plugin) => textFiles(plugin, directory, './chunks/')),
+      unusedModules(),
+      withoutOtherCommands(),
+    ],
     // The parameters of the function that `compiled-program.ts` calls.
     banner: { js: '(function (require, module, moduleUrl) {' },
     footer: { js: '})' },

@@ -60,7 +60,7 @@ import { createLiveService } from './live/service.ts'
 import type { LocalEvents } from './local-events.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { replayRoutes } from './replays/routes.ts'
-import { createReplayRunner } from './replays/runner.ts'
+import type { ReplayRunner } from './replays/runner.ts'
 import { createReplayService } from './replays/service.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import type { WorkScheduler } from './sandbox/work-scheduler.ts'
@@ -79,6 +79,8 @@ import { usageRoutes } from './usage/routes.ts'
 import { createOverview } from './usage/overview.ts'
 import { createUsageService } from './usage/service.ts'
 import type { StartTimer } from '@strongroom/platform/timers'
+
+export type Api = ReturnType<typeof createApi>
 
 export function createApi(deps: {
   stores: Stores
@@ -103,6 +105,7 @@ export function createApi(deps: {
   channels: Channels
   mailer: Mailer | undefined
   localEvents: LocalEvents
+  replayRunner: Pick<ReplayRunner, 'wake'>
   receiveEvent: ReceiveEvent
 }) {
   const { stores, cursors, localEvents } = deps
@@ -139,7 +142,6 @@ export function createApi(deps: {
   const eventService = createEventService(deps)
   const accountEvents = createAccountEvents(deps)
   const accountConnections = createAccountConnections({ ...deps, accountEvents })
-  const replayRunner = createReplayRunner({ ...deps, onReplayed: () => localEvents.workDue() })
   const events = { ...deps, eventService, localEvents }
   const live = createLiveService({ ...deps, authenticate })
 
@@ -189,7 +191,7 @@ export function createApi(deps: {
     }),
     replayRoutes({
       permit,
-      replays: createReplayService({ ...events, onJobStarted: () => replayRunner.wake() }),
+      replays: createReplayService({ ...events, onJobStarted: () => deps.replayRunner.wake() }),
     }),
     usageRoutes({
       permit,
@@ -202,7 +204,6 @@ export function createApi(deps: {
 
   return {
     routes,
-    replayRunner,
     live,
     /** Resolves when all mails that were started are sent or failed. */
     settled: async () => {

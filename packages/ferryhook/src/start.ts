@@ -6,13 +6,12 @@ import type { RunningService, RunningWorker, ServiceDeps } from '@strongroom/kit
 import { createPasswordHasher, type PasswordHasher } from './accounts/sessions/password-hasher.ts'
 import { createChannels } from './alerts/channels.ts'
 import { createAlertNotifier } from './alerts/notifier.ts'
-import { createApi } from './api.ts'
+import type { Api } from './api.ts'
 import { createRetentionLoop } from './deliveries/retention.ts'
 import { createCredentialRule } from './events/credential-headers.ts'
 import { openCursors } from './http/cursors.ts'
 import { createIngest } from './ingest/handler.ts'
 import { eventLimits } from './ingest/limits.ts'
-import { ingestRoutes } from './ingest/routes.ts'
 import type { LocalEvents } from './local-events.ts'
 import { openMailer } from './mail/mailer.ts'
 import { destinationPolicy } from './outbound/destination-url.ts'
@@ -64,16 +63,13 @@ export async function startFerryhook(
   const { cursors } = delivery
   const auditedStores = (change: AuditedWrite) =>
     createStores({ ...deps, cursors, db: auditLog.audited(change) })
-  const api = createApi({
+  const replayRunner = createReplayRunner({
     ...deps,
     ...delivery,
-    auditedStores,
-    auditLog,
-    operators,
-    passwordHasher,
-    localEvents,
-    receiveEvent: (request) => ingest.receive(request),
+    onReplayed: () => localEvents.workDue(),
   })
+  let api: Api | undefined
+  let isEnding = false
   const ingest = createIngest({
     ...deps,
     stores,
@@ -85,28 +81,46 @@ export async function startFerryhook(
     reserve: delivers ? worker.reserve : undefined,
     onStored(event, isReserved) {
       if (delivers && !isReserved) worker.wake(event)
-      api.live.notify(event.sourceId)
+      api?.live.notify(event.sourceId)
     },
   })
   if (delivers) {
     worker.start()
-    api.replayRunner.start()
+    replayRunner.start()
   }
 
   return {
-    routes: api.routes,
-    ...ingestRoutes(ingest),
+    async loadRoutes() {
+      const { createApi } = await import('./api.ts')
+      const { ingestRoutes } = await import('./ingest/routes.ts')
+      api = createApi({
+        ...deps,
+        ...delivery,
+        auditedStores,
+        auditLog,
+        operators,
+        passwordHasher,
+        localEvents,
+        replayRunner,
+        receiveEvent: (request) => ingest.receive(request),
+      })
+      if (isEnding) api.live.stop()
+      return { routes: api.routes, ...ingestRoutes(ingest) }
+    },
     notice: destinationPolicy(deps.config, deps).allowLoopback ? LOCAL_NOTICE : undefined,
     status: createFerryhookStatus({ ...deps, stores }),
-    endStreams: api.live.stop,
+    endStreams() {
+      isEnding = true
+      api?.live.stop()
+    },
     async flush() {
-      await Promise.all([ingest.flush(), api.settled(), operators.settled()])
+      await Promise.all([ingest.flush(), api?.settled(), operators.settled()])
       await delivery.notifier.settled()
     },
     async close() {
       await ingest.flush()
-      await api.replayRunner.close()
-      await api.settled()
+      await replayRunner.close()
+      await api?.settled()
       await delivery.close()
       await passwordHasher.close()
     },

@@ -6,7 +6,7 @@ import { operatorTokenRoutes } from './agencies/operator-token-routes.ts'
 import { agencyRoutes } from './agencies/routes.ts'
 import { indexRoutes } from './indexes/routes.ts'
 import { limitRoutes } from './limits/routes.ts'
-import { describeSecurity } from './permissions.ts'
+import { createPermissions, describeSecurity } from './permissions.ts'
 import { operatorRegistrationRoutes } from './registrations/operator-routes.ts'
 import { registrationRoutes } from './registrations/routes.ts'
 import { releaseRoutes } from './releases/routes.ts'
@@ -17,7 +17,9 @@ import { submissionRoutes } from './submissions/routes.ts'
 import { adoptionRoutes, updateRoutes } from './updates/routes.ts'
 import { validationRoutes } from './validations/routes.ts'
 
-type RouteDeps = Parameters<typeof registrationRoutes>[0] &
+type RouteDeps = Parameters<typeof createPermissions>[0] & Omit<PartDeps, 'permit'>
+
+type PartDeps = Parameters<typeof registrationRoutes>[0] &
   Parameters<typeof validationRoutes>[0] &
   Parameters<typeof siteRoutes>[0] &
   Parameters<typeof submissionRoutes>[0] &
@@ -32,7 +34,8 @@ type RouteDeps = Parameters<typeof registrationRoutes>[0] &
   Parameters<typeof limitRoutes>[0] &
   Parameters<typeof indexRoutes>[0]
 
-export function formBridgeRoutes(deps: RouteDeps): OpenAPIHono<AppEnv> {
+export function formBridgeRoutes(of: RouteDeps): OpenAPIHono<AppEnv> {
+  const deps = { ...of, permit: createPermissions(of) }
   const routes = new OpenAPIHono<AppEnv>()
   describeSecurity(routes)
   const all = [

@@ -13,7 +13,6 @@ import { createIndexService } from './indexes/service.ts'
 import { createCallers } from './limits/caller.ts'
 import { createRateLimits, defaultLimits } from './limits/service.ts'
 import { createUsage } from './limits/usage.ts'
-import { createPermissions } from './permissions.ts'
 import { type Dns, systemDns } from './proofs/dns.ts'
 import { createProofChecks } from './proofs/methods.ts'
 import { createProofRunner } from './proofs/runner.ts'
@@ -22,7 +21,6 @@ import { createExchange } from './registrations/exchange.ts'
 import { createRegistrationService } from './registrations/service.ts'
 import { createLatestRelease } from './releases/latest.ts'
 import { createReleaseService } from './releases/service.ts'
-import { formBridgeRoutes } from './routes.ts'
 import { createAuditedStores } from './audited-stores.ts'
 import { createAbuseDetector } from './security/abuse.ts'
 import { createSecurityEventLog } from './security/event-log.ts'
@@ -89,7 +87,6 @@ export function startFormBridge(
   const siteAdmin = createSiteAdmin({ ...stores, defaultDestination: sharedDestination })
   const auditLog = createAuditLog(deps)
   const operators = createOperators(deps)
-  const permit = createPermissions({ siteAuthorization, agencyService, limits, operators })
 
   const registrationService = createRegistrationService({
     ...stores,
@@ -111,60 +108,62 @@ export function startFormBridge(
   })
   const latestRelease = createLatestRelease({ ...stores, clock })
 
-  const routes = formBridgeRoutes({
-    ...stores,
-    clock,
-    permit,
-    pager: createPager(secrets, 'form-bridge-cursors'),
-    // Not from the Host header, which the client controls.
-    apiUrl: ({ req: { path } }) => `${publicUrl}${path.slice(0, path.indexOf('/v1/'))}/v1`,
-    callers,
-    limits,
-    usage,
-    siteAuthorization,
-    registrationService,
-    proofs,
-    exchange: createExchange({
-      ...stores,
-      clock,
-      abuse,
-      usage,
-      registrationService,
-      proofs,
-      proofRunner,
-      credentialService,
-    }),
-    validationService: createValidationService({ ...stores, fetch: validationFetch, dns }),
-    siteService: createSiteService({ ...stores, siteSecrets, latestRelease }),
-    siteAdmin,
-    operatorSites: createOperatorSites({ ...stores, clock, siteAdmin, auditLog }),
-    indexService: createIndexService({ ...stores, siteAdmin, agencyService }),
-    auditedStores: createAuditedStores({ clock, auditLog }),
-    agencyService,
-    submissionService: createSubmissionService({
-      clock,
-      fetch: destinationFetch,
-      siteSecrets,
-      defaultDestination: sharedDestination,
-    }),
-    defaultDestination: sharedDestination,
-    encryptDestination: createEncryptDestination({ fetch: destinationFetch, siteSecrets }),
-    releaseService: createReleaseService({
-      ...stores,
-      latestRelease,
-      releaseKeys: config.FORM_BRIDGE_RELEASE_KEYS,
-    }),
-    updateService: createUpdateService({
-      ...stores,
-      clock,
-      limits,
-      latestRelease,
-      downloadTokens: createDownloadTokens({ secrets, clock }),
-    }),
-  })
-
   return {
-    routes,
+    async loadRoutes() {
+      const { formBridgeRoutes } = await import('./routes.ts')
+      const routes = formBridgeRoutes({
+        ...stores,
+        clock,
+        operators,
+        pager: createPager(secrets, 'form-bridge-cursors'),
+        // Not from the Host header, which the client controls.
+        apiUrl: ({ req: { path } }) => `${publicUrl}${path.slice(0, path.indexOf('/v1/'))}/v1`,
+        callers,
+        limits,
+        usage,
+        siteAuthorization,
+        registrationService,
+        proofs,
+        exchange: createExchange({
+          ...stores,
+          clock,
+          abuse,
+          usage,
+          registrationService,
+          proofs,
+          proofRunner,
+          credentialService,
+        }),
+        validationService: createValidationService({ ...stores, fetch: validationFetch, dns }),
+        siteService: createSiteService({ ...stores, siteSecrets, latestRelease }),
+        siteAdmin,
+        operatorSites: createOperatorSites({ ...stores, clock, siteAdmin, auditLog }),
+        indexService: createIndexService({ ...stores, siteAdmin, agencyService }),
+        auditedStores: createAuditedStores({ clock, auditLog }),
+        agencyService,
+        submissionService: createSubmissionService({
+          clock,
+          fetch: destinationFetch,
+          siteSecrets,
+          defaultDestination: sharedDestination,
+        }),
+        defaultDestination: sharedDestination,
+        encryptDestination: createEncryptDestination({ fetch: destinationFetch, siteSecrets }),
+        releaseService: createReleaseService({
+          ...stores,
+          latestRelease,
+          releaseKeys: config.FORM_BRIDGE_RELEASE_KEYS,
+        }),
+        updateService: createUpdateService({
+          ...stores,
+          clock,
+          limits,
+          latestRelease,
+          downloadTokens: createDownloadTokens({ secrets, clock }),
+        }),
+      })
+      return { routes }
+    },
     async flush() {
       await proofRunner.idle()
       await Promise.all([usage.flush(), operators.settled()])

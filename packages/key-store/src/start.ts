@@ -1,10 +1,9 @@
 /** Composes the key store: on a deployment's store, and as a service of the server. */
 import { createAuditLog } from '@strongroom/kit/audit-log'
 import type { Db } from '@strongroom/kit/db'
-import { declarePermissions } from '@strongroom/kit/http/permissions'
 import type { JobKind } from '@strongroom/kit/jobs/kind'
 import { createOperators } from '@strongroom/kit/operators'
-import type { ServiceDeps } from '@strongroom/kit/service'
+import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
 import { createAuditedBranchKeys } from './branch-keys/audited.ts'
 import { createRotationJob } from './branch-keys/rotation-job.ts'
 import { type BranchKeys, createBranchKeys } from './branch-keys/service.ts'
@@ -12,20 +11,21 @@ import type { KeyStoreNeeds } from './service.ts'
 import { type KeyStore, openKeyStore } from './store/key-store.ts'
 import { createKeyListing, type KeyListing } from './branch-keys/listing.ts'
 import { createKeyStoreStatus } from './branch-keys/status.ts'
-import { keyStoreRoutes } from './branch-keys/routes.ts'
 import { createKeyStorage, type KeyStorageOptions } from './store/storage.ts'
 import { branchKeysTable, LOGICAL_KEY_STORE_NAME } from './tables.ts'
 
 /** Starts the key store as a service of the server. */
-export function startKeyStore(deps: ServiceDeps & KeyStoreNeeds) {
+export function startKeyStore(deps: ServiceDeps & KeyStoreNeeds): RunningService {
   const { secrets } = deps
   const branchKeys = openBranchKeys(deps)
   const auditedKeys = openAuditedKeys(deps)
   const operators = createOperators(deps)
-  const permit = declarePermissions('Key store').operator(operators, 'key-store')
   return {
     flush: operators.settled,
-    routes: keyStoreRoutes({ branchKeys, auditedKeys, permit, secrets }),
+    async loadRoutes() {
+      const { keyStoreRoutes } = await import('./branch-keys/routes.ts')
+      return { routes: keyStoreRoutes({ branchKeys, auditedKeys, operators, secrets }) }
+    },
     status: createKeyStoreStatus({ listing: openListingOn(deps.db), clock: deps.clock }),
   }
 }

@@ -1,13 +1,11 @@
 /** The interface of a service to the server and the CLI, which compose services from a list. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { MiddlewareHandler } from 'hono'
 import type { Clock } from '@strongroom/platform/clock'
 import type { ConfigTable } from './config.ts'
 import type { Db } from './db.ts'
 import type { ErrorFactory } from './errors.ts'
 import type { AppEnv } from './http/env.ts'
 import type { HotRoute } from './http/hot-routes.ts'
-import { publicRoute, requirePermissions } from './http/permissions.ts'
 import type { JobKind } from './jobs/kind.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -72,7 +70,8 @@ export interface RunningWorker {
   close(): Promise<void>
 }
 
-export interface RunningService {
+/** What a service serves over HTTP. */
+export interface ServiceRoutes {
   routes: OpenAPIHono<AppEnv>
   /**
    * Routes at the root wherever the service is mounted, such as addresses that other systems have
@@ -81,6 +80,14 @@ export interface RunningService {
   rootRoutes?: OpenAPIHono<AppEnv>
   /** Frequent routes that may run without the app; `routes` or `rootRoutes` has them too. */
   hotRoutes?: readonly HotRoute[]
+}
+
+export interface RunningService {
+  /**
+   * Loads and builds the routes with their schemas; called once, when the first request needs them,
+   * because it would be half of the work of a start.
+   */
+  loadRoutes(): Promise<ServiceRoutes>
   /** What the operator should know about how it was started, for the banner. */
   notice?: string | undefined
   /** What operators should know now. Called often, so what is expensive is cached. */
@@ -91,41 +98,4 @@ export interface RunningService {
   endStreams?(): void
   /** Ends background work; called when no request is running any more. */
   close?(): Promise<void>
-}
-
-/** Starts a service, mounts it, and sets its name in logs and metrics. */
-export async function mountService<Needs extends object>(
-  app: OpenAPIHono<AppEnv>,
-  service: Service<Needs>,
-  deps: ServiceDeps & Needs,
-  at: string = service.mount,
-): Promise<RunningService> {
-  const { name } = service
-  const running = await service.start({ ...deps, log: deps.log.child({ service: name }) })
-  try {
-    requirePermissions(running.routes, name)
-    if (running.rootRoutes) requirePermissions(running.rootRoutes, name)
-  } catch (error) {
-    await running.close?.()
-    throw error
-  }
-  const named: MiddlewareHandler<AppEnv> = async (c, next) => {
-    c.get('call').enterService(name)
-    await next()
-  }
-  app.use(at === '/' ? '*' : `${at}/*`, named)
-  if (service.hasPage && at !== '/') {
-    // A page refers to its files by relative URLs, so its own URL ends with a slash.
-    app.route(`${at}/`, running.routes)
-    app.get(at, publicRoute, (c) => c.redirect(`${at.slice(at.lastIndexOf('/') + 1)}/`, 301))
-  } else {
-    app.route(at, running.routes)
-  }
-  if (running.rootRoutes) {
-    const paths = new Set(running.rootRoutes.routes.map(({ path }) => path))
-    if (paths.has('/*')) throw new TypeError(`Root routes of ${name} must not take every path`)
-    for (const path of paths) app.use(path, named)
-    app.route('/', running.rootRoutes)
-  }
-  return running
 }

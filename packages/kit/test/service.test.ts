@@ -14,7 +14,8 @@ import {
 import { declarePermissions, publicRoute } from '../src/http/permissions.ts'
 import { createLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
-import { mountService, type RunningService, type Service } from '../src/service.ts'
+import { mountService } from '../src/http/mount-service.ts'
+import type { RunningService, Service, ServiceRoutes } from '../src/service.ts'
 import { testClock } from '../src/testing/test-clock.ts'
 import { testSecrets } from '../src/testing/test-secrets.ts'
 
@@ -79,7 +80,7 @@ const boxes: Service<{ colour: string }> = {
         return c.json({ id }, 200)
       },
     )
-    return { routes, rootRoutes }
+    return { loadRoutes: async () => ({ routes, rootRoutes }) }
   },
 }
 
@@ -152,7 +153,8 @@ describe('a mounted service', () => {
   test('cannot put middleware before the services of others', async () => {
     const start: (typeof boxes)['start'] = async (deps) => {
       const running = await boxes.start(deps)
-      running.rootRoutes?.use(async (_, next) => next())
+      const loaded = await running.loadRoutes()
+      loaded.rootRoutes?.use(async (_, next) => next())
       return running
     }
     await expect(composed('/box', { ...boxes, start })).rejects.toThrow(
@@ -165,7 +167,8 @@ describe('a mounted service', () => {
     hasPage: true,
     async start(deps) {
       const running = await boxes.start(deps)
-      running.routes.get('/', publicRoute, (c) => c.text('the page'))
+      const { routes } = await running.loadRoutes()
+      routes.get('/', publicRoute, (c) => c.text('the page'))
       return running
     },
   }
@@ -248,9 +251,15 @@ describe('a service with a route that declares no permission', () => {
     path: '/v1/forgotten/{id}',
     responses: { 200: { description: 'All' } },
   })
-  const withRoutes = (running: Partial<RunningService>): Service<{ colour: string }> => ({
+  const withRoutes = (
+    loaded: Partial<ServiceRoutes>,
+    running: Partial<RunningService> = {},
+  ): Service<{ colour: string }> => ({
     ...boxes,
-    start: () => ({ routes: new OpenAPIHono<AppEnv>(), ...running }),
+    start: () => ({
+      loadRoutes: async () => ({ routes: new OpenAPIHono<AppEnv>(), ...loaded }),
+      ...running,
+    }),
   })
   const unprotected = () => {
     const part = new OpenAPIHono<AppEnv>().openapi(forgotten, (c) => c.text('open to all'))
@@ -260,7 +269,7 @@ describe('a service with a route that declares no permission', () => {
   test('does not start, and what it started ends', async () => {
     let isClosed = false
     const close = async () => void (isClosed = true)
-    const starting = composed('/', withRoutes({ routes: unprotected(), close }))
+    const starting = composed('/', withRoutes({ routes: unprotected() }, { close }))
     await expect(starting).rejects.toThrow(
       'Routes of box declare no permission: GET /v1/forgotten/:id',
     )

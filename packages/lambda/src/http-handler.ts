@@ -15,7 +15,7 @@ import {
   toResult,
 } from './http-result.ts'
 import type { LambdaContext } from './runtime.ts'
-import { openOnce } from './open-once.ts'
+import { openOnce } from '@strongroom/kit/open-once'
 import type { FunctionApp } from './service-app.ts'
 
 export type HttpHandler = (event: HttpEvent, context: LambdaContext) => Promise<HttpResult>

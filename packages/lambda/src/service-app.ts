@@ -5,7 +5,8 @@ import { createHotMatcher, type HotMatcher, mountHotRoutes } from '@strongroom/k
 import { requestError } from '@strongroom/kit/http/errors'
 import { publicRoute } from '@strongroom/kit/http/permissions'
 import type { HttpResponse, Route } from '@strongroom/kit/http/request'
-import { mountService, type Service } from '@strongroom/kit/service'
+import { mountRoutes, mountService } from '@strongroom/kit/http/mount-service'
+import type { Service } from '@strongroom/kit/service'
 import { capacityLimits } from '@strongroom/server/own-settings'
 import { createServiceDeps, type ServerCapabilities } from '@strongroom/server/service-deps'
 import { createHostSelector, hostsOf, originOf } from '@strongroom/server/virtual-hosts'
@@ -52,7 +53,7 @@ export async function createServiceApp(
   const ownHosts = new Map<string, Site>()
   if (origin !== undefined) {
     const alone = createApp({ ...http, publicUrl: origin })
-    await mountService(alone, { ...service, start: () => running }, deps, '/')
+    mountRoutes(alone, service, running, '/')
     const findHotRoute = createHotMatcher(mountHotRoutes(running, name, '/'))
     for (const host of hostsOf(origin)) {
       ownHosts.set(host, { app: alone, findHotRoute, isServed: () => true })

@@ -1,6 +1,5 @@
 /** Composes the parts of Sealed. */
 import { createAuditLog } from '@strongroom/kit/audit-log'
-import { declarePermissions } from '@strongroom/kit/http/permissions'
 import { createOperators } from '@strongroom/kit/operators'
 import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
 import { startBackgroundTimer, type StartTimer } from '@strongroom/platform/timers'
@@ -8,20 +7,14 @@ import { createClientLimit } from '@strongroom/kit/http/client-limit'
 import { createDifficulty } from './abuse/difficulty.ts'
 import { createQuota } from './abuse/quota.ts'
 import { createAuditedApiTokens } from './api-tokens/audited.ts'
-import { apiTokenRoutes } from './api-tokens/routes.ts'
 import { createApiTokens } from './api-tokens/service.ts'
 import { createCleanupScheduler } from './cleanup/scheduler.ts'
 import { startSweeper, sweep, type SweepResult } from './cleanup/sweep.ts'
-import { figureRoutes } from './figures/routes.ts'
 import { createFigures } from './figures/store.ts'
 import type { Brand } from './page/document.tsx'
-import { readLogo } from './page/logo.ts'
-import { pageRoutes } from './page/routes.tsx'
-import { requestRoutes } from './requests/routes.ts'
 import { createRequestService } from './requests/service.ts'
 import { createRequestTokens } from './requests/token.ts'
 import { createConstantTime, startWait, type StartWait } from './secrets/constant-time.ts'
-import { secretRoutes } from './secrets/routes.ts'
 import { createSecretService } from './secrets/service.ts'
 import { createSecretStore } from './secrets/store.ts'
 import { createTokens } from './secrets/token.ts'
@@ -42,19 +35,19 @@ export interface TimeOptions {
   minResponseMs: number
 }
 
-export function startSealed(
+export async function startSealed(
   deps: ServiceDeps & SealedNeeds,
   time: TimeOptions = {
     startTimer: startBackgroundTimer,
     startWait,
     minResponseMs: MIN_RESPONSE_MS,
   },
-): RunningService {
+): Promise<RunningService> {
   const { db, clock, log, secrets, config, runsContinuously = true } = deps
   const { startTimer } = time
   // Before anything runs: a setting may be wrong.
   const options = secretOptions(config)
-  const page = pageRoutes({ ...toBrand(config), options, requests: config.SEALED_REQUESTS })
+  const page = { ...(await toBrand(config)), options, requests: config.SEALED_REQUESTS }
   const figures = createFigures({ db, clock, startTimer, log })
   const store = createSecretStore({ db, clock, onExpired: () => figures.count('expired') })
   const tokens = createTokens({ secrets, clock })
@@ -82,59 +75,62 @@ export function startSealed(
     token: limit(config.SEALED_TOKEN_LIMIT),
     apiToken: limit(config.SEALED_API_TOKEN_LIMIT),
   }
-  const { routes, hotRoutes } = secretRoutes({
-    service: createSecretService({
-      store,
-      tokens,
-      apiTokens,
-      difficulty,
-      perDoubling,
-      quota,
-      cleanup,
-      clock,
-      figures,
-      secretOptions: options,
-    }),
+  const secretService = createSecretService({
+    store,
     tokens,
-    constantTime,
-    limits: {
-      ...tokenLimits,
-      reveal: limit(config.SEALED_REVEAL_LIMIT),
-      ack: limit(config.SEALED_REVEAL_LIMIT),
-      burn: limit(config.SEALED_BURN_LIMIT),
-      status: limit(config.SEALED_STATUS_LIMIT),
-    },
+    apiTokens,
+    difficulty,
+    perDoubling,
+    quota,
+    cleanup,
+    clock,
+    figures,
+    secretOptions: options,
   })
-  const requests =
+  const requestService =
     config.SEALED_REQUESTS === 'off'
       ? undefined
-      : requestRoutes({
-          service: createRequestService({
-            store,
-            tokens,
-            requestTokens: createRequestTokens({ secrets, clock }),
-            apiTokens,
-            difficulty,
-            quota,
-            clock,
-            figures,
-            needsApiToken: config.SEALED_REQUESTS === 'api-token',
-            secretOptions: options,
-          }),
+      : createRequestService({
+          store,
+          tokens,
+          requestTokens: createRequestTokens({ secrets, clock }),
+          apiTokens,
+          difficulty,
+          quota,
+          clock,
+          figures,
+          needsApiToken: config.SEALED_REQUESTS === 'api-token',
+          secretOptions: options,
+        })
+  const operators = createOperators(deps)
+  const auditLog = createAuditLog({ db, clock })
+  return {
+    async loadRoutes() {
+      const { sealedRoutes } = await import('./routes.ts')
+      return sealedRoutes({
+        secrets: {
+          service: secretService,
+          tokens,
+          constantTime,
+          limits: {
+            ...tokenLimits,
+            reveal: limit(config.SEALED_REVEAL_LIMIT),
+            ack: limit(config.SEALED_REVEAL_LIMIT),
+            burn: limit(config.SEALED_BURN_LIMIT),
+            status: limit(config.SEALED_STATUS_LIMIT),
+          },
+        },
+        requests: requestService && {
+          service: requestService,
           limits: { ...tokenLimits, fill: limit(config.SEALED_TOKEN_LIMIT) },
           constantTime,
-        })
-  if (requests) routes.route('/', requests.routes)
-  const operators = createOperators(deps)
-  const permit = declarePermissions('Sealed').operator(operators, 'sealed')
-  const auditLog = createAuditLog({ db, clock })
-  const audited = createAuditedApiTokens({ db, clock, auditLog })
-  routes.route('/', apiTokenRoutes({ apiTokens: audited, permit }))
-  routes.route('/', figureRoutes({ figures, quota, permit }))
-  routes.route('/', page)
-  return {
-    routes,
-    hotRoutes: [...hotRoutes, ...(requests?.hotRoutes ?? [])],
+        },
+        apiTokens: createAuditedApiTokens({ db, clock, auditLog }),
+        figures: { figures, quota },
+        operators,
+        page,
+      })
+    },
     async flush() {
       await cleanup.flush()
       await Promise.all([figures.flush(), operators.settled()])
@@ -147,8 +143,10 @@ export function startSealed(
   }
 }
 
-function toBrand({ SEALED_NAME: name, SEALED_LOGO: path }: SealedSettings): Brand {
-  return { name, logo: path === undefined ? undefined : readLogo(path) }
+async function toBrand({ SEALED_NAME: name, SEALED_LOGO: path }: SealedSettings): Promise<Brand> {
+  if (path === undefined) return { name, logo: undefined }
+  const { readLogo } = await import('./page/logo.ts')
+  return { name, logo: readLogo(path) }
 }
 
 /** Ends the secrets that have ended by now, where no process runs to end them on time. */

@@ -13,7 +13,6 @@ import { createFiguresStore } from './figures/store.ts'
 import { createJobKinds } from './jobs/kinds.ts'
 import { type OpenKms, openKms, requireSharedKms } from './kms/open.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
-import { localMetrics } from './metrics-routes.ts'
 import { publicUrlOf } from './own-settings.ts'
 import type { Settings } from './settings.ts'
 import { openStore, type OpenStoreOptions, type Store } from './store.ts'
@@ -60,6 +59,7 @@ export async function runWorkers(options: {
     const metrics = createMetrics({ process: true })
     if (metricsPort !== undefined) {
       listener = await listen('127.0.0.1', metricsPort, { log, metrics })
+      const { localMetrics } = await import('./metrics-routes.ts')
       listener.serve(localMetrics({ log, metrics }))
     }
     requireSharedKms(settings)

@@ -13,7 +13,6 @@ import { type FiguresRecorder, startFiguresRecorder } from './figures/recorder.t
 import { createFiguresStore } from './figures/store.ts'
 import type { AskPassphrase } from './kms/master-key.ts'
 import { type OpenKms, openKms, requireSharedKms } from './kms/open.ts'
-import { localMetrics } from './metrics-routes.ts'
 import { localActor } from './local-actor.ts'
 import type { BootstrapCode } from './operators/bootstrap.ts'
 import { createOperatorService } from './operators/service.ts'
@@ -83,6 +82,7 @@ export async function serve(options: {
     if (settings.STRONGROOM_METRICS_PORT !== undefined) {
       const local = await listen('127.0.0.1', settings.STRONGROOM_METRICS_PORT, http)
       listeners.push(local)
+      const { localMetrics } = await import('./metrics-routes.ts')
       local.serve(localMetrics({ log, metrics }))
       metricsUrl = `http://127.0.0.1:${local.port}/metrics`
     }

@@ -3,16 +3,18 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { createPager } from '@strongroom/kit/cursor'
 import { createClientLimit } from '@strongroom/kit/http/client-limit'
 import type { AppEnv } from '@strongroom/kit/http/env'
+import type { HotRoute } from '@strongroom/kit/http/hot-routes'
 import { declarePermissions } from '@strongroom/kit/http/permissions'
 import type { Operators } from '@strongroom/kit/operators'
-import type { RunningService, Service, ServiceDeps } from '@strongroom/kit/service'
+import type { Service, ServiceDeps } from '@strongroom/kit/service'
 import { createAuditLog } from '@strongroom/kit/audit-log'
 import type { JobKind } from '@strongroom/kit/jobs/kind'
 import type { JobRunner } from '@strongroom/kit/jobs/runner'
 import { auditRoutes } from './audit/routes.ts'
 import { figuresRoutes } from './figures/routes.ts'
 import type { FiguresService } from './figures/service.ts'
-import { healthRoutes } from './health.ts'
+import { SERVER } from './health.ts'
+import { healthRoutes } from './health-routes.ts'
 import type { OpenKms } from './kms/open.ts'
 import { kmsRoutes } from './kms/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
@@ -35,9 +37,6 @@ import { statusRoutes } from './status/routes.ts'
 import type { StatusService } from './status/service.ts'
 import type { AboutServer } from './status/view.ts'
 
-/** Not the name of a service, so an operator that is limited to services has no access. */
-export const SERVER = 'server'
-
 /** Failed sign-ins and verifications of one network. */
 const MAX_FAILURES_PER_MINUTE = 20
 
@@ -45,7 +44,7 @@ export function createServerRoutes(
   deps: ServiceDeps &
     ServerCapabilities & {
       operators: Operators
-      check: () => Promise<void>
+      health: readonly HotRoute[]
       figures: FiguresService
       status: StatusService
       about: AboutServer
@@ -55,9 +54,9 @@ export function createServerRoutes(
       jobs: Pick<JobRunner, 'wake'>
       jobKinds: readonly JobKind[]
     },
-): Required<Pick<RunningService, 'routes' | 'hotRoutes'>> {
+): OpenAPIHono<AppEnv> {
   const { clock, metrics, secrets, kmsKey, publicUrl, services } = deps
-  const { check, figures, status, about, jobKinds } = deps
+  const { health, figures, status, about, jobKinds } = deps
   const auditLog = createAuditLog(deps)
   const { operators } = deps
   const declare = declarePermissions('Server')
@@ -80,9 +79,8 @@ export function createServerRoutes(
     name: '__Host-strongroom-session',
     description: 'The session of an operator in the console; `POST /server/v1/session` begins one',
   })
-  const health = healthRoutes({ check })
   const all = [
-    health.routes,
+    healthRoutes(health),
     metricsRoutes({ metrics, permit }),
     figuresRoutes({ permit, figures }),
     statusRoutes({ permit, status, about }),
@@ -114,5 +112,5 @@ export function createServerRoutes(
     secretRoutes({ permit, secrets: createSecretService({ ...deps, key: kmsKey, auditLog }) }),
   ]
   for (const each of all) routes.route('/', each)
-  return { routes, hotRoutes: health.hotRoutes }
+  return routes
 }

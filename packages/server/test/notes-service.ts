@@ -132,7 +132,8 @@ function noteRoutes(notes: NoteService): OpenAPIHono<AppEnv> {
 // start.ts
 
 function startNotes({ db }: Pick<ServiceDeps, 'db'>): RunningService {
-  return { routes: noteRoutes(createNoteService(createNoteStore(db))) }
+  const routes = noteRoutes(createNoteService(createNoteStore(db)))
+  return { loadRoutes: async () => ({ routes }) }
 }
 
 // service.ts

@@ -49,11 +49,13 @@ const notes: Service = {
   originSetting: 'NOTES_ORIGIN',
   async start(deps) {
     const running = await notesService.start(deps)
-    running.routes.get('/', publicRoute, (c) => c.text('The page of notes'))
-    running.routes.post('/v1/plain', publicRoute, countRun, honoHandler(plain))
+    const { routes } = await running.loadRoutes()
+    routes.get('/', publicRoute, (c) => c.text('The page of notes'))
+    routes.post('/v1/plain', publicRoute, countRun, honoHandler(plain))
     const rootRoutes = new OpenAPIHono<AppEnv>()
     rootRoutes.post('/hook', publicRoute, countRun, honoHandler(hook))
-    return { ...running, rootRoutes, hotRoutes: [plain, { ...hook, atRoot: true }] }
+    const hotRoutes = [plain, { ...hook, atRoot: true }]
+    return { ...running, loadRoutes: async () => ({ routes, rootRoutes, hotRoutes }) }
   },
 }
 const others: Service = { ...notesService, name: 'others', title: 'Others', mount: '/others' }

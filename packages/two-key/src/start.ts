@@ -1,8 +1,5 @@
 /** Composes the service: stores, routes and the task that runs every minute. */
-import { OpenAPIHono } from '@hono/zod-openapi'
 import { createAuditLog } from '@strongroom/kit/audit-log'
-import type { AppEnv } from '@strongroom/kit/http/env'
-import { declarePermissions } from '@strongroom/kit/http/permissions'
 import { createOperators } from '@strongroom/kit/operators'
 import { createSafeFetch } from '@strongroom/kit/safe-fetch'
 import type { RunningService, ServiceDeps } from '@strongroom/kit/service'
@@ -10,21 +7,17 @@ import { isRecent } from '@strongroom/platform/clock'
 import { type StartTimer, startTimer as systemTimer } from '@strongroom/platform/timers'
 import { createAuditedChanges } from './apps/audited.ts'
 import { createAppRegistry } from './apps/registry.ts'
-import { appRoutes } from './apps/routes.ts'
 import { createAppService } from './apps/service.ts'
 import { createTwoKeyStatus } from './apps/status.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createSlackApi, type SlackApiOptions } from './existence/slack-api.ts'
-import { installationRoutes } from './installations/routes.ts'
 import { createInstallationService } from './installations/service.ts'
 import { createInstallationStates } from './installations/state.ts'
 import { createTwoKeyMetrics } from './metrics.ts'
-import { requestRoutes } from './requests/routes.ts'
 import { createRequestService } from './requests/service.ts'
 import { createUpstream } from './requests/upstream.ts'
 import type { TwoKeyNeeds } from './service.ts'
 import { upstreamPolicy } from './settings.ts'
-import { tokenRoutes } from './tokens/routes.ts'
 
 /** For tests. */
 export interface StartOptions {
@@ -79,7 +72,6 @@ export function startTwoKey(
     log,
   })
   const operators = createOperators(deps)
-  const permit = declarePermissions('Two-key').operator(operators, 'two-key')
 
   let stopTimer: (() => void) | undefined
   let isClosed = false
@@ -103,11 +95,21 @@ export function startTwoKey(
 
   return {
     flush,
-    routes: new OpenAPIHono<AppEnv>()
-      .route('/', requestRoutes(requests))
-      .route('/', installationRoutes({ installations, publicUrl, clock }))
-      .route('/', appRoutes({ apps, audited, registry, permit, publicUrl }))
-      .route('/', tokenRoutes({ registry, audited, slackApi, permit })),
+    async loadRoutes() {
+      const { twoKeyRoutes } = await import('./routes.ts')
+      const routes = twoKeyRoutes({
+        requests,
+        installations,
+        apps,
+        audited,
+        registry,
+        slackApi,
+        operators,
+        publicUrl,
+        clock,
+      })
+      return { routes }
+    },
     status: createTwoKeyStatus({ registry, apps }),
     async close() {
       isClosed = true

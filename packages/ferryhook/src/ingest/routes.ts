@@ -7,7 +7,7 @@ import { requestError } from '@strongroom/kit/http/errors'
 import { errorResponses, jsonResponse } from '@strongroom/kit/http/openapi'
 import { PERMISSION, publicRoute } from '@strongroom/kit/http/permissions'
 import { honoHandler, type HotRoute } from '@strongroom/kit/http/hot-routes'
-import type { RunningService } from '@strongroom/kit/service'
+import type { ServiceRoutes } from '@strongroom/kit/service'
 import { ferryhookError } from '../errors.ts'
 import { MAX_BODY_BYTES } from '../events/values.ts'
 import { eventMethods } from '../sources/values.ts'
@@ -31,7 +31,7 @@ const methods = [...new Set<string>([...eventMethods, ...METHODS])]
 
 export function ingestRoutes(
   ingest: Pick<Ingest, 'admit' | 'ownerOf' | 'receive'>,
-): Required<Pick<RunningService, 'rootRoutes' | 'hotRoutes'>> {
+): Required<Pick<ServiceRoutes, 'rootRoutes' | 'hotRoutes'>> {
   const route: HotRoute = {
     methods,
     path: PATH,

@@ -4,7 +4,7 @@ import type { AppEnv } from '@strongroom/kit/http/env'
 import { openApiDocument } from '@strongroom/kit/http/openapi'
 import { createLog } from '@strongroom/kit/log'
 import { createMetrics } from '@strongroom/kit/metrics'
-import { mountService } from '@strongroom/kit/service'
+import { mountService } from '@strongroom/kit/http/mount-service'
 import { serviceStores } from '@strongroom/kit/testing/stores'
 import { secretBox, testSecrets } from '@strongroom/kit/testing/test-secrets'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,7 +24,8 @@ describe.each(serviceStores())('ingest in the app, without a Node server, on $na
     app = createApp({ log, metrics, peerAddress: () => '203.0.113.7' })
     const { clock, db } = bench
     const deps = { db, clock, log, metrics, secrets: testSecrets(), publicUrl: PUBLIC_URL }
-    const start = () => ({ routes: new OpenAPIHono<AppEnv>(), ...ingestRoutes(bench.ingest) })
+    const loaded = { routes: new OpenAPIHono<AppEnv>(), ...ingestRoutes(bench.ingest) }
+    const start = () => ({ loadRoutes: async () => loaded })
     await mountService(
       app,
       { ...ferryhookService, start },

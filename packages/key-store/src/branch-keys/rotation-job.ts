@@ -3,13 +3,16 @@
  * versions and stores the selection, then rotates each only if that version is still active: after a
  * crash, and beside a process that lost its lease, no key is rotated twice.
  */
-import { z } from '@hono/zod-openapi'
+import { extendZodWithOpenApi, z } from '@hono/zod-openapi'
 import type { Item } from '@strongroom/kit/db'
 import { ApiError } from '@strongroom/kit/errors'
 import type { JobFailure, JobKind, JobRun, JobStep } from '@strongroom/kit/jobs/kind'
 import type { Clock } from '@strongroom/platform/clock'
 import type { AuditedBranchKeys } from './audited.ts'
 import type { BranchKeys, BranchKeySummary } from './service.ts'
+
+// Commands load this without routes, and a bundle then has no other reason to run it.
+extendZodWithOpenApi(z)
 
 const DEFAULT_PER_SECOND = 10
 const MAX_PER_SECOND = 50

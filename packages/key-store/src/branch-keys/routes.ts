@@ -3,7 +3,11 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Cursors, createCursors, cursorError } from '@strongroom/kit/cursor'
 import type { AppEnv } from '@strongroom/kit/http/env'
 import { errorResponses, jsonBody, jsonResponse, pageOf } from '@strongroom/kit/http/openapi'
-import { operatorErrors, type OperatorPermissions } from '@strongroom/kit/http/permissions'
+import {
+  declarePermissions,
+  operatorErrors,
+  type OperatorVerifier,
+} from '@strongroom/kit/http/permissions'
 import type { ServerSecrets } from '@strongroom/kit/server-secrets'
 import type { AuditedBranchKeys } from './audited.ts'
 import type { BranchKeys } from './service.ts'
@@ -24,10 +28,11 @@ export function keyStoreRoutes(deps: {
   branchKeys: BranchKeys
   /** The same, with an entry in the audit log for each change. */
   auditedKeys: AuditedBranchKeys
-  permit: OperatorPermissions
+  operators: OperatorVerifier
   secrets: ServerSecrets
 }): OpenAPIHono<AppEnv> {
-  const { branchKeys, auditedKeys, permit, secrets } = deps
+  const { branchKeys, auditedKeys, secrets } = deps
+  const permit = declarePermissions('Key store').operator(deps.operators, 'key-store')
 
   /** Opens KMS on first use; listing keys does not need it. */
   async function cursors(): Promise<Cursors> {

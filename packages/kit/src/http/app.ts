@@ -15,13 +15,7 @@ import { errorResponse } from './error-response.ts'
 import { requestError } from './errors.ts'
 import { createHarness, type Handle, type HarnessOptions } from './harness.ts'
 import { ErrorBody } from './openapi.ts'
-import {
-  type Call,
-  type HttpRequest,
-  type HttpResponse,
-  isWebResponse,
-  type Route,
-} from './request.ts'
+import { type Call, headerPairs, type HttpRequest, type Route, toWeb } from './request.ts'
 import { refuseInvalid } from './validation.ts'
 
 /** `fetch` and `request` run the app inside its harness. */
@@ -175,17 +169,4 @@ function webRequest(
 
 function nodePeerAddress(env: { incoming?: { socket?: { remoteAddress?: string } } }) {
   return env.incoming?.socket?.remoteAddress
-}
-
-export function toWeb(response: HttpResponse | Response): Response {
-  if (isWebResponse(response)) return response
-  const { status, body } = response
-  const headers = headerPairs(response)
-  return new Response(status === 204 ? null : body, { status, headers })
-}
-
-function headerPairs({ contentType, headers = [] }: HttpResponse): [string, string][] {
-  const pairs: [string, string][] = contentType === undefined ? [] : [['content-type', contentType]]
-  for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!])
-  return pairs
 }

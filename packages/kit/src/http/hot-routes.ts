@@ -5,7 +5,7 @@
  */
 import type { Handler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { RunningService } from '../service.ts'
+import type { ServiceRoutes } from '../service.ts'
 import { requireBody } from './body-limit.ts'
 import type { AppEnv } from './env.ts'
 import { type HttpResponse, queryOf, type Route } from './request.ts'
@@ -57,7 +57,7 @@ export interface MountedHotRoute extends Route {
 
 /** The hot routes of a service that is mounted at a path. */
 export function mountHotRoutes(
-  { hotRoutes = [] }: Pick<RunningService, 'hotRoutes'>,
+  { hotRoutes = [] }: Pick<ServiceRoutes, 'hotRoutes'>,
   service: string,
   at: string,
 ): MountedHotRoute[] {

@@ -7,7 +7,6 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
 import {
   type BodyBudget,
   type BudgetedRead,
@@ -20,12 +19,13 @@ import { systemClock } from '@strongroom/platform/clock'
 import { Failure } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { createLogThrottle } from '../log-throttle.ts'
-import { type App, toWeb } from './app.ts'
+import { openOnce } from '../open-once.ts'
+import type { App } from './app.ts'
 import { type Capacity, type ConnectionRefusal, createCapacity } from './capacity.ts'
 import { createHarness, type Handle, type HarnessOptions, OVERLOADED_RESPONSE } from './harness.ts'
 import { noProxies } from './client-address.ts'
 import type { HotMatcher } from './hot-routes.ts'
-import type { HttpRequest, HttpResponse, Route } from './request.ts'
+import { type HttpRequest, type HttpResponse, type Route, toWeb } from './request.ts'
 
 /** May return a promise, which nothing awaits. */
 type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
@@ -165,17 +165,53 @@ const noHotRoutes: HotMatcher = () => undefined
 /** Runs hot routes directly and everything else in the app. */
 export function nodeListener(app: App, findHotRoute: HotMatcher = noHotRoutes): RequestListener {
   const { harness, mainRoute } = app
-  const toApp = getRequestListener(async (web, { incoming, outgoing }) => {
-    const request = new NodeRequest(incoming as IncomingMessage, outgoing as ServerResponse, web)
-    return toWeb(await harness(mainRoute, request))
+  // Loads Node's classes for requests of the web platform too.
+  const toApp = lazyListener(harness, async () => {
+    const { getRequestListener } = await import('@hono/node-server')
+    return getRequestListener(async (web, { incoming, outgoing }) => {
+      const request = new NodeRequest(incoming as IncomingMessage, outgoing as ServerResponse, web)
+      return toWeb(await harness(mainRoute, request))
+    })
   })
+  return hotListener(harness, findHotRoute, toApp)
+}
+
+/** Runs hot routes, and leaves other requests to another listener. */
+export function hotListener(
+  harness: Handle,
+  findHotRoute: HotMatcher,
+  others: NodeHandler,
+): RequestListener {
   return (incoming, outgoing) => {
     const { method = '', url = '' } = incoming
     const route = findHotRoute(method, url)
-    if (!route) return void toApp(incoming, outgoing)
+    if (!route) return void others(incoming, outgoing)
     const refusal = harness.refuse(route, url)
     if (refusal) writeResponse(incoming, outgoing, refusal)
     else run(harness, route, incoming, outgoing)
+  }
+}
+
+/** A listener that the first request loads, for what would take time at each start. */
+export function lazyListener(harness: Handle, load: () => Promise<NodeHandler>): RequestListener {
+  let loaded: NodeHandler | undefined
+  const loadOnce = openOnce(async () => (loaded = await load()))
+  return (incoming, outgoing) => {
+    if (loaded) return void loaded(incoming, outgoing)
+    loadOnce().then(
+      (listener) => listener(incoming, outgoing),
+      (error: unknown) => run(harness, failed(error), incoming, outgoing),
+    )
+  }
+}
+
+function failed(error: unknown): Route {
+  return {
+    service: 'server',
+    pattern: 'unmatched',
+    handle: async () => {
+      throw error
+    },
   }
 }
 

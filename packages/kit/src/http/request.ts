@@ -103,3 +103,16 @@ export function queryOf(target: string): string | undefined {
   const mark = target.indexOf('?')
   return mark < 0 ? undefined : target.slice(mark + 1)
 }
+
+export function toWeb(response: HttpResponse | Response): Response {
+  if (isWebResponse(response)) return response
+  const { status, body } = response
+  const headers = headerPairs(response)
+  return new Response(status === 204 ? null : body, { status, headers })
+}
+
+export function headerPairs({ contentType, headers = [] }: HttpResponse): [string, string][] {
+  const pairs: [string, string][] = contentType === undefined ? [] : [['content-type', contentType]]
+  for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!])
+  return pairs
+}

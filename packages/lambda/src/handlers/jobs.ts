@@ -4,7 +4,7 @@ import { createJobRunner } from '@strongroom/kit/jobs/runner'
 import { startBackgroundTimer } from '@strongroom/platform/timers'
 import { createJobKinds } from '@strongroom/server/jobs/kinds'
 import { createServiceDeps } from '@strongroom/server/service-deps'
-import { openOnce } from '../open-once.ts'
+import { openOnce } from '@strongroom/kit/open-once'
 import { type LambdaContext, openRuntime } from '../runtime.ts'
 
 /** Longer than a step takes. */

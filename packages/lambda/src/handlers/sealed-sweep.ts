@@ -1,5 +1,5 @@
 import { sweepSecrets } from '@strongroom/sealed/start'
-import { openOnce } from '../open-once.ts'
+import { openOnce } from '@strongroom/kit/open-once'
 import { openRuntime } from '../runtime.ts'
 
 const runtime = openOnce(() => openRuntime([]))

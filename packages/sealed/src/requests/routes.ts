@@ -1,7 +1,7 @@
 /** Requests over HTTP. */
 import type { ClientLimit } from '@strongroom/kit/http/client-limit'
 import { issueDetails } from '@strongroom/kit/http/validation'
-import type { RunningService } from '@strongroom/kit/service'
+import type { ServiceRoutes } from '@strongroom/kit/service'
 import type { z } from '@hono/zod-openapi'
 import { FillRequest, NewRequestRequest } from '../api.ts'
 import { sealedError } from '../errors.ts'
@@ -25,7 +25,7 @@ export function requestRoutes(options: {
   service: RequestService
   limits: { token: ClientLimit; apiToken: ClientLimit; fill: ClientLimit }
   constantTime: ConstantTime
-}): Required<Pick<RunningService, 'routes' | 'hotRoutes'>> {
+}): Required<Pick<ServiceRoutes, 'routes' | 'hotRoutes'>> {
   const { service, limits, constantTime } = options
   const { routes, hotRoutes, addRoute } = createHotRoutes()
   routes.openAPIRegistry.registerComponent('securitySchemes', 'sealedRequest', {

@@ -2,7 +2,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { HotRequest } from '@strongroom/kit/http/hot-routes'
 import { issueDetails } from '@strongroom/kit/http/validation'
-import type { RunningService } from '@strongroom/kit/service'
+import type { ServiceRoutes } from '@strongroom/kit/service'
 import { findHeader } from '@strongroom/platform/read-body'
 import type { ClientLimit } from '@strongroom/kit/http/client-limit'
 import { AckRequest, BurnTokenHeader, NewSecretRequest, RevealRequest } from '../api.ts'
@@ -46,7 +46,7 @@ export function secretRoutes(options: {
   tokens: Pick<Tokens, 'verify'>
   limits: SecretLimits
   constantTime: ConstantTime
-}): Required<Pick<RunningService, 'routes' | 'hotRoutes'>> {
+}): Required<Pick<ServiceRoutes, 'routes' | 'hotRoutes'>> {
   const { service, tokens, limits, constantTime } = options
   const { routes, hotRoutes, addRoute } = createHotRoutes()
   routes.openAPIRegistry.registerComponent('securitySchemes', 'sealed', {

@@ -1,9 +1,12 @@
 /** The job that exports the audit log of operators as a file, newest entries first. */
-import { z } from '@hono/zod-openapi'
+import { extendZodWithOpenApi, z } from '@hono/zod-openapi'
 import type { AuditEntry, AuditLog } from '@strongroom/kit/audit-log'
 import type { Item } from '@strongroom/kit/db'
 import type { JobKind } from '@strongroom/kit/jobs/kind'
 import { toAuditEntryView } from '../audit/view.ts'
+
+// Commands load this without routes, and a bundle then has no other reason to run it.
+extendZodWithOpenApi(z)
 
 const ENTRIES_PER_STEP = 500
 

@@ -29,7 +29,10 @@ const service = (name: string, status?: () => Promise<ServiceStatus>): Service =
   mount: `/${name}`,
   tables: [],
   errors: defineErrors(name, {}),
-  start: () => ({ routes: new OpenAPIHono<AppEnv>(), ...(status && { status }) }),
+  start: () => ({
+    loadRoutes: async () => ({ routes: new OpenAPIHono<AppEnv>() }),
+    ...(status && { status }),
+  }),
 })
 
 describe.each(testStores())('GET /server/v1/status on $name', (store) => {

@@ -1,4 +1,4 @@
-/** Opens something when it is first needed, once for each instance. A failure is not cached. */
+/** Opens something when it is first needed, once. A failure is not cached. */
 export function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | undefined
   return () => {
