@@ -62,7 +62,7 @@ export async function untilActive(
   table: Table,
   { pause = setTimeout }: Pick<CreateTablesOptions, 'pause'> = {},
 ): Promise<void> {
-  for (let waited = 0; waited < MAX_ACTIVATION_MS; ) {
+  for (let waited = 0; waited < MAX_ACTIVATION_MS;) {
     const { Table: description } = await db.describeTable({ TableName: table.name })
     const indexes = description?.GlobalSecondaryIndexes ?? []
     const building = indexes.some(({ IndexStatus }) => IndexStatus && IndexStatus !== 'ACTIVE')
