@@ -10,7 +10,7 @@
 import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '@strongroom/platform/clock'
 import { type StartTimer, startTimer } from '@strongroom/platform/timers'
-import type { Agent, Dispatcher } from 'undici'
+import type { Agent } from 'undici'
 import { type Deadline, startDeadline } from './deadline.ts'
 import type { createAgent } from './safe-fetch/agent.ts'
 import { SafeFetchError, type SafeFetchReason, toSafeFetchError } from './safe-fetch/error.ts'
@@ -124,18 +124,18 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     deadline: Deadline,
     limits: Pick<ConstructorParameters<typeof Exchange>[0], 'maxBytes' | 'isBodyIgnored'>,
   ): Promise<Exchanged> {
-    const options = {
+    const sent = {
       origin: url.origin,
       path: url.pathname + url.search,
-      method: method as Dispatcher.HttpMethod,
+      method,
       headers: buildRequestHeaders(headers, defaults),
       body: body ?? null,
     }
     const dispatcher = await agent.load()
-    return new Promise((resolve, reject) => {
-      const running = new Exchange({ ...limits, resolve, reject })
+    return new Promise((respond, reject) => {
+      const running = new Exchange({ ...limits, resolve: respond, reject })
       deadline.onEnd((reason) => running.end(reason))
-      if (!deadline.hasEnded) dispatcher.dispatch(options, running)
+      if (!deadline.hasEnded) dispatcher.dispatch(sent, running)
     })
   }
 
