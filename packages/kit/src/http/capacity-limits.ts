@@ -19,5 +19,5 @@ export const defaultLimits: CapacityLimits = {
   maxConnectionsPerAddress: 64,
   maxBodyBytes: 64 * 1024 * 1024,
   maxRequests: 1_000,
-  maxHotRequests: 128,
+  maxHotRequests: 256,
 }
