@@ -1,6 +1,6 @@
 /** Keys: single ones while no field has focus, and combinations everywhere. */
 import { signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { readSetting, writeSetting } from '../parts/format.ts'
 
 export interface KeyBinding {
@@ -24,12 +24,12 @@ export const bindings = signal<readonly KeyBinding[]>([])
 
 /**
  * Binds keys while the component is mounted. `dependencies` are those of an effect; a key always runs what
- * the last rendering bound to it, because effects run later and somebody may type faster.
+ * the last rendering bound to it. They are bound before a page is shown, because somebody may type at once.
  */
 export function useKeys(list: readonly KeyBinding[], dependencies: readonly unknown[] = []): void {
   const latest = useRef(list)
   latest.current = list
-  useEffect(() => {
+  useLayoutEffect(() => {
     const bound = list.map((binding) => ({
       ...binding,
       run: (event: KeyboardEvent) =>

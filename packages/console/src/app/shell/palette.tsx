@@ -1,6 +1,6 @@
 /** The palette: pages, commands for what is open, and any pasted id. */
 import { signal, useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { pageOfId, reachablePages } from '../pages.ts'
 import { navigate } from '../router.ts'
@@ -58,7 +58,8 @@ function OpenPalette() {
   const items = itemsFor(typed.value)
   const index = Math.min(chosen.value, items.length - 1)
   const close = () => (isPaletteOpen.value = false)
-  useEffect(() => {
+  // Before anything else can happen: somebody may type on without waiting for the field.
+  useLayoutEffect(() => {
     const opener = document.activeElement
     ref.current?.showModal()
     return () => {
