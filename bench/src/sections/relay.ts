@@ -186,45 +186,43 @@ async function fillFerryhook(
   const server = await startServer(directory, { delivers: false })
   const account = await signUp(server.url)
   const path = await account.source({ destinationUrl: sink.url, ...connection })
-  const { fill, close } = sender(server.url, path)
-  await fill(queued)
+  const events = sender(server.url, path)
+  await events.fill(queued)
   return async () => {
     const worker = await startWorker(directory)
     const system = { name, sink, worker: worker.pid, processes: [server.pid, worker.pid] }
-    stopWorker(system)
-    return {
-      ...system,
-      fill,
-      async close() {
-        close()
-        await worker.close()
-        await server.close()
-        sink.close()
-      },
-    }
+    return stopped(system, events, [worker, server])
   }
 }
 
 async function fillRelay(directory: string, queued: number): Promise<StartWorker> {
   const sink = await Sink.open()
   const relay = await startRelay(directory)
-  const { fill, close } = sender(relay.url, RELAY_PATH)
-  await fill(queued)
+  const events = sender(relay.url, RELAY_PATH)
+  await events.fill(queued)
   return async () => {
     const worker = await relay.startWorker(sink.url)
     const processes = [...relay.processes, worker.pid]
     const system = { name: 'relay', sink, worker: worker.pid, processes }
-    stopWorker(system)
-    return {
-      ...system,
-      fill,
-      async close() {
-        close()
-        await worker.close()
-        await relay.close()
-        sink.close()
-      },
-    }
+    return stopped(system, events, [worker, relay])
+  }
+}
+
+/** Stops the worker; `started` is closed with the system, in this order. */
+function stopped(
+  system: DeliverySystem,
+  events: ReturnType<typeof sender>,
+  started: readonly { close(): Promise<void> }[],
+): QueuedSystem {
+  stopWorker(system)
+  return {
+    ...system,
+    fill: events.fill,
+    async close() {
+      events.close()
+      for (const each of started) await each.close()
+      system.sink.close()
+    },
   }
 }
 

@@ -9,7 +9,7 @@ export interface Deadline {
   /** Aborts with `error(…)` as its reason. Created on first use. */
   readonly signal: AbortSignal
   readonly hasEnded: boolean
-  /** Calls back when the deadline ends, unless it is stopped first; at once if it has ended. */
+  /** Calls `leave` when the deadline passes, or immediately if it already has. Never after `stop`. */
   onEnd(leave: (reason: Error) => void): void
   /** 0 once it has passed. */
   remainingMs(): number

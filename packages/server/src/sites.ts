@@ -59,7 +59,7 @@ export async function loadSites(
   const hot = mountHotRoutes({ hotRoutes: options.health }, SERVER, '/')
   const ownHosts = new Map<string, Site>()
   for (const { service, running } of started) {
-    // Hot routes and work in the background go on in between.
+    // Lets hot routes and background work run between two services.
     await setImmediate()
     const loaded = await running.loadRoutes()
     const origin = originOf(service, options)

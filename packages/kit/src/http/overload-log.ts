@@ -2,7 +2,7 @@
 import type { StartTimer } from '@strongroom/platform/timers'
 import type { Log } from '../log.ts'
 
-/** To call for every refused request of a service. */
+/** Called for every refused request of a service. */
 export type OverloadLog = (service: string) => void
 
 /** An overload has ended when nothing was refused for at least this long. */
@@ -11,7 +11,7 @@ const QUIET_MS = 10_000
 interface Overload {
   startedAt: number
   refused: number
-  /** When the quiet time began. */
+  /** `refused` when the quiet time began. */
   refusedBefore: number
 }
 

@@ -14,7 +14,7 @@ const MAX_CONCURRENT = 100
 export interface CleanupScheduler {
   /** Ends the secret at this second if it has ended by then; a second in the past means now. */
   schedule(id: string, second: number): void
-  /** For a secret that has been ended. */
+  /** Forgets a secret that has ended. */
   cancel(id: string): void
   /** Ends what is due now and waits for it. */
   flush(): Promise<void>

@@ -26,7 +26,7 @@ export const startWait: StartWait = (ms) => {
 export interface ConstantTime {
   /** Delays errors. A success is not delayed: its content says that the secret exists. */
   delayErrors<T>(work: () => Promise<T>): Promise<T>
-  /** Delays false. Who gets true knows already that the secret exists. */
+  /** Delays a false result. Whoever gets true already knows that the secret exists. */
   delayUnless(work: () => Promise<boolean>): Promise<void>
   /** Delays every outcome, for work whose success must not be noticeable either. */
   delayAlways<T>(work: () => Promise<T>): Promise<T>

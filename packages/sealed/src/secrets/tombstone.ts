@@ -13,8 +13,8 @@ export interface Tombstones {
   /** Leaves only the tombstone. Does nothing if the condition no longer holds or it has ended already. */
   end(secret: SecretItem, condition: Expression, now: number): Promise<void>
   /**
-   * Ends a secret that only this claim can still read, without reading it before. False, with the item
-   * as it is, if it is another case.
+   * Ends a secret that only this claim can still read, without reading it first. In all other cases
+   * nothing changes, and the stored item is returned.
    */
   endAcknowledged(
     id: string,

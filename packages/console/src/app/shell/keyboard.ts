@@ -24,7 +24,7 @@ export const bindings = signal<readonly KeyBinding[]>([])
 
 /**
  * Binds keys while the component is mounted. `dependencies` are those of an effect; a key always runs what
- * the last rendering bound to it. They are bound before a page is shown, because somebody may type at once.
+ * the last render bound to it. Keys are bound before the page is painted, so that early keystrokes are not lost.
  */
 export function useKeys(list: readonly KeyBinding[], dependencies: readonly unknown[] = []): void {
   const latest = useRef(list)

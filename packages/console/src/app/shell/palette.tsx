@@ -58,7 +58,7 @@ function OpenPalette() {
   const items = itemsFor(typed.value)
   const index = Math.min(chosen.value, items.length - 1)
   const close = () => (isPaletteOpen.value = false)
-  // Before anything else can happen: somebody may type on without waiting for the field.
+  // Opened before the next keystroke can arrive, so that fast typing is not lost.
   useLayoutEffect(() => {
     const opener = document.activeElement
     ref.current?.showModal()
